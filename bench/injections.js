@@ -7,7 +7,7 @@
 import { readFileSync } from 'node:fs'
 import { parseArgs } from 'node:util'
 import { generateCase } from '../dist/exports/cases.js'
-import { chatPatient } from '../dist/exports/envs.js'
+import { freePatient } from '../dist/exports/envs.js'
 import { loadKnowledge } from '../dist/exports/knowledge.js'
 import { askJudge, chatJudge } from '../dist/exports/rewards.js'
 import { Fault, openaiChat, patientView } from '../dist/index.js'
@@ -37,7 +37,7 @@ const chat = openaiChat({
   ...(values['base-url'] ? { baseURL: values['base-url'] } : {}),
 })
 const judge = chatJudge({ chat, name: values.model })
-const patient = chatPatient({ chat, knowledge })
+const patient = freePatient({ chat, knowledge })
 const cases = Array.from({ length: Number(values.cases) }, (_, n) =>
   generateCase(knowledge, { tier: 'standard', seed: 11, n }),
 )

@@ -48,7 +48,12 @@ export interface Grammar {
   readonly name: string
   /** Functions through which the doctor acts; a model is told of them beside the prompt. */
   readonly tools?: readonly Tool[]
-  /** Renders the prompt. */
+  /**
+   * True where a doctor reads its own earlier replies as it wrote them, without their reasoning; else they are rendered
+   * from their actions. @default false
+   */
+  readonly keepsReplies?: boolean
+  /** Renders the prompt: one message of the doctor for each turn. */
   render(observation: Observation): readonly Message[]
   /** Parses a reply. Never throws: an unreadable reply becomes an `invalid` action, whose `why` the doctor is shown. */
   parse(text: string): Action

@@ -175,3 +175,55 @@ export function diagnosisOf(
   const last = episode.turns.at(-1)?.action
   return last?.kind === 'diagnose' ? last : undefined
 }
+
+/** Replies of patients that a model plays, by how they came about; a fault that ends a consultation is not among them. */
+export interface SpeechCounts {
+  readonly replies: number
+  /** Replies of a skin: the model's words, at once or at the second try; the template, as they did not fit or it failed. */
+  readonly passed: number
+  readonly retried: number
+  readonly template: number
+  readonly fault: number
+  /** Replies of a free patient whose facts could not be read for certain. */
+  readonly unread: number
+  /** Replies that name a disease which nobody had named, or contradict the case or an earlier reply. */
+  readonly diseaseNamed: number
+  readonly contradiction: number
+}
+
+const noSpeech: SpeechCounts = Object.freeze({
+  ...{ replies: 0, passed: 0, retried: 0, template: 0, fault: 0 },
+  ...{ unread: 0, diseaseNamed: 0, contradiction: 0 },
+})
+
+const sumOfSpeech = (a: SpeechCounts, b: SpeechCounts): SpeechCounts => ({
+  replies: a.replies + b.replies,
+  passed: a.passed + b.passed,
+  retried: a.retried + b.retried,
+  template: a.template + b.template,
+  fault: a.fault + b.fault,
+  unread: a.unread + b.unread,
+  diseaseNamed: a.diseaseNamed + b.diseaseNamed,
+  contradiction: a.contradiction + b.contradiction,
+})
+
+/** The sum of counts; undefined of none. */
+export const addSpeech = (all: Iterable<SpeechCounts | undefined>): SpeechCounts | undefined =>
+  [...all].reduce((sum, one) => (sum && one ? sumOfSpeech(sum, one) : (one ?? sum)), undefined)
+
+function turnSpeech({ outcome, facts }: EpisodeTurn): SpeechCounts | undefined {
+  const { wording, flags, unread } = facts
+  if (outcome.kind !== 'answered' || !(wording ?? flags)) return undefined
+  return {
+    ...noSpeech,
+    replies: 1,
+    ...(wording ? { [wording]: 1 } : {}),
+    unread: unread ? 1 : 0,
+    diseaseNamed: flags?.includes('disease-named') ? 1 : 0,
+    contradiction: flags?.includes('contradiction') ? 1 : 0,
+  }
+}
+
+/** Counts the replies of patients that a model plays; undefined where there are none. */
+export const countSpeech = (episodes: Iterable<Pick<Episode, 'turns'>>): SpeechCounts | undefined =>
+  addSpeech([...episodes].flatMap(({ turns }) => turns.map(turnSpeech)))

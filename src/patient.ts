@@ -1,7 +1,7 @@
 /** The patient: a function that answers one utterance, given the patient's view of the case and the dialogue. */
 import type { PatientView } from './case.js'
 import type { Sample } from './episode.js'
-import type { Language, RevealedFinding, Understanding } from './turn.js'
+import type { Language, RevealedFinding, TurnFacts, Understanding } from './turn.js'
 
 /** An earlier utterance with the patient's reply. */
 export interface Exchange {
@@ -10,7 +10,7 @@ export interface Exchange {
 }
 
 /** The patient's words, with the understanding and the revealed findings behind them (for rewards only). */
-export interface Reply {
+export interface Reply extends Pick<TurnFacts, 'unread' | 'wording' | 'flags'> {
   readonly text: string
   readonly understood: Understanding
   /** Number of questions in the utterance. */

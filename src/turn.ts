@@ -87,6 +87,24 @@ export const understandings = [
  */
 export type OrderStatus = 'resulted' | 'repeat' | 'unavailable' | 'unknown' | 'refused'
 
+/**
+ * Whose words the reply of a patient with a skin has: the model's at once (`passed`) or at the second try (`retried`),
+ * or the rule patient's own, because the model's did not fit the facts (`template`) or the model failed (`fault`).
+ */
+export type SkinWording = (typeof skinWordings)[number]
+
+/** Every member of {@link SkinWording}. */
+export const skinWordings = ['passed', 'retried', 'template', 'fault'] as const
+
+/**
+ * What a monitor found in the words of a model that plays a patient freely: a disease named that nobody had named, or
+ * a statement that the case or an earlier statement contradicts.
+ */
+export type SpeechFlag = (typeof speechFlags)[number]
+
+/** Every member of {@link SpeechFlag}. */
+export const speechFlags = ['disease-named', 'contradiction'] as const
+
 /** Ground truth of a turn, for rewards; the doctor never sees it. */
 export interface TurnFacts {
   /** Class of the utterance; absent when the patient was not asked. */
@@ -114,6 +132,10 @@ export interface TurnFacts {
    * that reads one is unavailable.
    */
   readonly unread?: readonly TurnFactName[]
+  /** Present where a patient with a skin spoke. */
+  readonly wording?: SkinWording
+  /** What was found in the words of a model that plays freely, or nothing; absent for any other patient. */
+  readonly flags?: readonly SpeechFlag[]
 }
 
 /** Name of a member of {@link TurnFacts}. */

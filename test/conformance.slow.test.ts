@@ -102,6 +102,19 @@ describe.each(languages)('the consultation, %s', (language) => {
     hold(envChecks(() => wrap(make(), timeLimit(3)), material)))
 })
 
+describe.each(['takes-two', 'doctoragent-rl-parity', 'diagagent', 'grpodx-readme'] as const)(
+  'the published environment %s',
+  (name) => {
+    const truth = caseSource(knowledge, { tier: 'easy' })(3)
+    const ask: Action = { kind: 'ask', text: 'Do you have a fever?' }
+    const actions: readonly Action[] = [
+      ...[ask, ask, { kind: 'order', exam: 'CBC' } as const],
+      { kind: 'diagnose', diagnosis: 'influenza', recommendation: 'Rest.' },
+    ]
+    hold(envChecks(() => makeEnv(name), { actions, options: { case: truth }, truth }))
+  },
+)
+
 describe.each(languages)('the question, %s', (language) => {
   const truth = questionCase('What causes scurvy?', 'Vitamin C deficiency')
   const cases = [truth, questionCase('What causes rickets?', 'Vitamin D deficiency')]

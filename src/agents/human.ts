@@ -1,16 +1,13 @@
 /** The human doctor: a person at a terminal, or lines from a pipe. */
-import { createInterface, type Interface } from 'node:readline'
 import type { Agent, Move } from '../agent.js'
 import type { Observation } from '../env.js'
-import { Fault } from '../error.js'
+import { type LineStreams, lineReader, stripControls } from '../platform/line-reader.js'
 import type { Action, Language } from '../turn.js'
 import { labelled } from './grammars/labelled.js'
 import { intakeText } from './intake.js'
 
 /** Options of {@link humanDoctor}: its streams and the language of its prompts. */
-export interface HumanDoctorOptions {
-  readonly input: NodeJS.ReadableStream & { readonly isTTY?: boolean }
-  readonly output: NodeJS.WritableStream & { readonly isTTY?: boolean }
+export interface HumanDoctorOptions extends LineStreams {
   /** Language of the prompts. @default the observation's */
   readonly language?: Language
 }
@@ -73,76 +70,6 @@ function parseCommand(line: string): Command {
   return { kind: 'act', action: { kind: 'ask', text } }
 }
 
-/** Strips control characters, which a terminal would obey. */
-const stripControls = (text: string): string =>
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: the control characters are what it removes
-  text.replace(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/g, '')
-
-/** Lines read but not asked for yet, and the reader that delivers them while one is open. */
-interface LineQueue {
-  readonly lines: string[]
-  ended: boolean
-  wake: () => void
-  reader?: Interface | undefined
-}
-
-/** Opens a reader that fills the queue. */
-function openReader({ input, output }: HumanDoctorOptions, terminal: boolean, queue: LineQueue) {
-  const reader = createInterface(terminal ? { input, output, terminal } : { input, terminal })
-  reader.on('line', (line) => {
-    queue.lines.push(line)
-    queue.wake()
-  })
-  reader.on('close', () => {
-    if (queue.reader !== reader) return
-    queue.ended = true
-    queue.wake()
-  })
-  // A terminal in raw mode sends Ctrl-C as a key; it is turned back into the signal it stands for.
-  reader.on('SIGINT', () => process.kill(process.pid, 'SIGINT'))
-  return reader
-}
-
-/** Reads lines on demand. Lines that come early are queued; `readline`'s own `question` would lose them. */
-function lineReader(options: HumanDoctorOptions) {
-  const { input, output } = options
-  const terminal = Boolean(input.isTTY && output.isTTY)
-  const queue: LineQueue = { lines: [], ended: false, wake: () => {} }
-  return {
-    /** The next line, or `undefined` at the end of the input. @throws Fault `aborted` with the signal */
-    async read(prompt: string, signal: AbortSignal | undefined): Promise<string | undefined> {
-      if (signal?.aborted) throw new Fault('aborted', 'the human doctor was interrupted')
-      if (!queue.ended) {
-        queue.reader ??= openReader(options, terminal, queue)
-        queue.reader.resume()
-      }
-      if (terminal && !queue.ended) {
-        queue.reader?.setPrompt(prompt)
-        queue.reader?.prompt()
-      } else output.write(prompt)
-      if (queue.lines.length === 0 && !queue.ended) {
-        await new Promise<void>((resolve) => {
-          queue.wake = resolve
-          signal?.addEventListener('abort', queue.wake)
-        })
-        signal?.removeEventListener('abort', queue.wake)
-        if (signal?.aborted) throw new Fault('aborted', 'the human doctor was interrupted')
-      }
-      const line = queue.lines.shift()
-      if (!terminal) output.write(`${line ?? ''}\n`)
-      return line
-    },
-    /** Releases the input between consultations, so that the process may end. */
-    release(): void {
-      const held = queue.reader
-      if (!terminal) return void held?.pause()
-      // A terminal is closed, to leave raw mode, and opened again for the next consultation.
-      queue.reader = undefined
-      held?.close()
-    },
-  }
-}
-
 /** Text of the last outcome; before the first turn, the intake and the help. */
 function latestText({ intake, turns }: Observation, language: Language): string {
   const say = words[language]
@@ -158,7 +85,7 @@ function latestText({ intake, turns }: Observation, language: Language): string 
  */
 export function humanDoctor(options: HumanDoctorOptions): Agent {
   const { output } = options
-  const reader = lineReader(options)
+  const reader = lineReader(options, 'the human doctor')
   return async (observation, { signal }): Promise<Move> => {
     const language = options.language ?? observation.language
     const say = words[language]

@@ -5,7 +5,7 @@
  * episodes and draws nothing itself but the case.
  */
 import type { Grammar } from '../agent.js'
-import type { Case } from '../case.js'
+import { type Case, type DoctorView, doctorView } from '../case.js'
 import { type Env, type Info, type Observation, transition } from '../env.js'
 import { type AnyExamSimulator, combineExamSimulators } from '../exam.js'
 import type { TierName } from '../knowledge/tiers.js'
@@ -21,6 +21,7 @@ import {
   restoreVisit,
   saveVisit,
   startVisit,
+  type TurnLimit,
   takeTurn,
   type Visit,
   type VisitSettings,
@@ -43,8 +44,13 @@ export interface ConsultationOptions {
   readonly grammar?: Grammar
   /** Language of observations and replies. @default 'en' */
   readonly language?: Language
-  /** Actions per episode, including the diagnosis. @default 10 */
-  readonly maxTurns?: number
+  /** What the doctor knows before the first turn. @default demographics and complaint */
+  readonly intake?: (truth: Case) => DoctorView
+  /**
+   * Actions per episode, including the diagnosis: a number, or the least and the most, between which each episode draws
+   * its own by its seed. Siblings have the same seed, and so the same number. @default 10
+   */
+  readonly maxTurns?: TurnLimit
   /** Money units for examinations. @default 1000 */
   readonly money?: number
   /** Minutes the whole consultation may take. @default 2880 */
@@ -55,6 +61,11 @@ export interface ConsultationOptions {
   readonly unknownOrderMoney?: number
   /** Unreadable replies in a row that end the episode. @default 2 */
   readonly maxInvalid?: number
+  /**
+   * When the reward is paid: with the last step, or with each step what its turn is worth, for a reward that scores
+   * turns (`Score.turns`), and the rest with the last one. A reward is then asked after every turn. @default 'end'
+   */
+  readonly pay?: 'end' | 'turn'
 }
 
 /** Options of `make('consultation', …)`; every one has a default. */
@@ -82,8 +93,19 @@ function readOptions(options: ConsultationOptions): VisitSettings {
   checkOptions('a consultation', options, rules)
   const { patient, exams = [], reward, language = 'en', money = 1000, minutes = 2880 } = options
   const { maxTurns = 10, minutesPerQuestion = 1, unknownOrderMoney = 5, maxInvalid = 2 } = options
+  const { pay = 'end', intake = doctorView } = options
   return {
-    ...{ patient, reward, language, maxTurns, minutesPerQuestion, unknownOrderMoney, maxInvalid },
+    ...{
+      patient,
+      reward,
+      pay,
+      intake,
+      language,
+      minutesPerQuestion,
+      unknownOrderMoney,
+      maxInvalid,
+    },
+    turns: typeof maxTurns === 'number' ? [maxTurns, maxTurns] : maxTurns,
     examine: combineExamSimulators(...exams),
     budget: Object.freeze({ money, minutes }),
   }
@@ -103,12 +125,12 @@ export function consultation(options: ConsultationOptions): Env {
       // `options` is open in the interface; this env reads only `case`.
       const truth = (chosen as ConsultationReset | undefined)?.case ?? draw(seed)
       if (!truth) throw new RangeError(`Expected a case for seed ${seed}, got none`)
-      const state = startVisit(truth, seed)
+      const state = startVisit(truth, seed, settings)
       return { state, observation: observeVisit(settings, state), info: visitInfo(state) }
     },
     save: saveVisit,
     restore(saved) {
-      const state = restoreVisit(saved)
+      const state = restoreVisit(saved, settings)
       const [observation, info] = [observeVisit(settings, state), visitInfo(state)]
       const action = state.turns.at(-1)?.action
       const last = action && { action, step: transition(observation, info) }

@@ -14,6 +14,8 @@ import {
   type Action,
   type DifferentialEntry,
   type RevealedFinding,
+  skinWordings,
+  speechFlags,
   turnFactNames,
   understandings,
 } from '../turn.js'
@@ -48,6 +50,14 @@ function list<T>(fields: Fields, name: string, parse: (item: unknown, at: string
   if (!Array.isArray(value)) throw malformed(name, 'a list', value)
   return Array.from(value, (item, i) => parse(item, `${name}[${i}]`))
 }
+
+const memberOf =
+  <T extends string>(allowed: readonly T[]) =>
+  (item: unknown, at: string): T => {
+    const value = allowed.find((one) => one === item)
+    if (value !== undefined) return value
+    throw malformed(at, `one of ${allowed.join(', ')}`, item)
+  }
 
 const textItem = (item: unknown, at: string): string => {
   if (typeof item === 'string') return item
@@ -163,6 +173,9 @@ export const parseReply = (value: unknown): Reply =>
     questions: integer(fields, 'questions', 0, Number.MAX_VALUE),
     asked: list(fields, 'asked', textItem),
     told: list(fields, 'told', revealed),
+    ...(has(fields, 'unread') ? { unread: list(fields, 'unread', memberOf(turnFactNames)) } : {}),
+    ...(has(fields, 'wording') ? { wording: oneOf(fields, 'wording', skinWordings) } : {}),
+    ...(has(fields, 'flags') ? { flags: list(fields, 'flags', memberOf(speechFlags)) } : {}),
   }))
 
 /** Parses an examination report. @throws Fault `component-failed`, naming what is wrong with it */

@@ -52,6 +52,17 @@ const notNegative: OptionRule = {
   allows: (value) => Number(value) >= 0,
 }
 
+/** Turns of an episode: a number, or the least and the most. */
+const turnsRule: OptionRule = {
+  expected: 'a positive integer, or the least and the most of a range of them',
+  fits: (value) => isNumber(value) || (Array.isArray(value) && value.every(isNumber)),
+  allows: (value) => {
+    const range: readonly unknown[] = Array.isArray(value) ? value : [value, value]
+    const [least, most] = range.map(Number)
+    return range.length === 2 && range.every(Number.isInteger) && least! >= 1 && most! >= least!
+  },
+}
+
 /** One of some names. */
 export const oneOf = (...names: readonly string[]): OptionRule => ({
   expected: names.join(' or '),
@@ -107,12 +118,14 @@ export const consultationRules = {
   reward: callable,
   grammar: having('render', 'parse'),
   language: oneOf('zh', 'en'),
-  maxTurns: whole(1),
+  intake: callable,
+  maxTurns: turnsRule,
   money: notNegative,
   minutes: positive,
   minutesPerQuestion: notNegative,
   unknownOrderMoney: notNegative,
   maxInvalid: positive,
+  pay: oneOf('end', 'turn'),
 }
 
 function refuseUnknown(of: string, name: string, known: readonly string[]): never {

@@ -1,27 +1,35 @@
 /** A consultation under way, as a value: what the patient, the examiner and the doctor have heard, and how a turn goes. */
 import type { Case, DoctorView, ExaminerView, PatientView } from '../case.js'
-import { doctorView, examinerView, graderView, patientView } from '../case.js'
+import { examinerView, graderView, patientView } from '../case.js'
 import type { Info, Observation, Step } from '../env.js'
 import { termination, transition, truncation } from '../env.js'
-import type { Draw, EpisodeTurn } from '../episode.js'
+import type { Draw, Episode, EpisodeTurn } from '../episode.js'
 import { encodeDraw, finishedEpisode } from '../episode.js'
 import { rethrowAsFault } from '../error.js'
 import type { AnyExamSimulator, PastReport } from '../exam.js'
 import type { Exchange, Patient } from '../patient.js'
 import { deepFreeze } from '../platform/freeze.js'
+import { withoutUndefined } from '../platform/without-undefined.js'
 import type { Reward } from '../reward.js'
+import { uniformInt } from '../seed.js'
 import type { Action, Language, Stop, Turn } from '../turn.js'
 import { noFacts } from '../turn.js'
 import { parseReply } from './edge.js'
 import { placeOrder, type TurnResult } from './order.js'
+
+/** Most actions of an episode: a number, or the least and the most of those that episodes draw. */
+export type TurnLimit = number | readonly [least: number, most: number]
 
 /** What is the same in all visits of an env. */
 export interface VisitSettings {
   readonly patient: Patient
   readonly examine: AnyExamSimulator
   readonly reward?: Reward | undefined
+  readonly pay: 'end' | 'turn'
   readonly language: Language
-  readonly maxTurns: number
+  readonly intake: (truth: Case) => DoctorView
+  /** The least and the most actions that a visit may draw as its limit. */
+  readonly turns: readonly [least: number, most: number]
   readonly budget: Observation['budget']
   readonly minutesPerQuestion: number
   readonly unknownOrderMoney: number
@@ -33,6 +41,9 @@ export interface VisitSettings {
 export interface Visit {
   readonly truth: Case
   readonly seed: number
+  readonly maxTurns: number
+  /** What the steps so far were paid. */
+  readonly paid: number
   readonly intake: DoctorView
   readonly patient: PatientView
   readonly examiner: ExaminerView
@@ -46,13 +57,10 @@ export interface Visit {
 }
 
 /** What the doctor sees. */
-export const observeVisit = (
-  { language, maxTurns, budget }: VisitSettings,
-  visit: Visit,
-): Observation => ({
+export const observeVisit = ({ language, budget }: VisitSettings, visit: Visit): Observation => ({
   intake: visit.intake,
   turns: visit.turns,
-  turnsLeft: maxTurns - visit.turns.length,
+  turnsLeft: visit.maxTurns - visit.turns.length,
   spent: visit.spent,
   budget,
   language,
@@ -69,11 +77,12 @@ async function ask(
     patient(utterance, context),
   )
   const reply = parseReply(given)
-  const { understood, questions, asked, told } = reply
+  const { understood, questions, asked, told, unread, wording, flags } = reply
   const cost = { money: 0, minutes: minutesPerQuestion }
+  const model = withoutUndefined({ unread, wording, flags })
   return {
     outcome: { kind: 'answered', text: reply.text },
-    facts: { understood, questions, asked, told, exams: [], ...cost },
+    facts: { understood, questions, asked, told, exams: [], ...cost, ...model },
     exchange: { utterance, reply },
     ...(reply.sample ? { drawn: [{ role: 'patient', sample: reply.sample }] } : {}),
   }
@@ -132,9 +141,30 @@ function stopAfter(settings: VisitSettings, visit: Visit, { kind }: Action): Sto
   if (kind === 'diagnose') return 'diagnosed'
   if (kind === 'give-up') return 'gave-up'
   if (visit.invalid >= settings.maxInvalid) return 'invalid-action'
-  if (visit.turns.length >= settings.maxTurns) return 'max-turns'
+  if (visit.turns.length >= visit.maxTurns) return 'max-turns'
   if (visit.spent.minutes >= settings.budget.minutes) return 'budget'
   return undefined
+}
+
+/** The episode that a visit is when it ends here. */
+function episodeOf({ language, budget }: VisitSettings, visit: Visit, stop: Stop): Episode {
+  const { truth, seed, maxTurns, intake, recorded: turns, spent } = visit
+  const ended = { caseId: truth.id, seed, language, intake, turns, stop, maxTurns, spent, budget }
+  return deepFreeze(finishedEpisode(ended))
+}
+
+/** What the last turn of a visit that goes on is worth, in an env that pays by turn. */
+async function turnWorth(
+  settings: VisitSettings,
+  visit: Visit,
+  signal: AbortSignal | undefined,
+): Promise<number> {
+  const { pay, reward } = settings
+  if (pay === 'end' || !reward) return 0
+  // As if it ended here without a diagnosis: what a turn is worth depends on it and those before it.
+  const episode = episodeOf(settings, visit, 'max-turns')
+  const { turns } = await reward(episode, graderView(visit.truth), { signal })
+  return turns?.at(-1) ?? 0
 }
 
 /** The last step, with the finished episode and, in an env with a reward, its score. */
@@ -145,33 +175,27 @@ async function lastStep(
   info: Info,
   signal: AbortSignal | undefined,
 ): Promise<Step> {
-  const { reward, language, maxTurns, budget } = settings
-  const { truth, seed, intake, recorded: turns, spent } = visit
-  const episode = deepFreeze(
-    finishedEpisode({
-      caseId: truth.id,
-      seed,
-      language,
-      intake,
-      turns,
-      stop,
-      maxTurns,
-      spent,
-      budget,
-    }),
-  )
-  const score = reward && (await reward(episode, graderView(truth), { signal }))
+  const { reward } = settings
+  const episode = episodeOf(settings, visit, stop)
+  const score = reward && (await reward(episode, graderView(visit.truth), { signal }))
   const last = { ...info, stop, episode, ...(score ? { score } : {}) }
   const end = episode.end === 'truncated' ? truncation : termination
   // Without a total the number is 0 by necessity; `info.score` says that it is not a score.
-  return end(observeVisit(settings, visit), last, score?.total ?? 0)
+  const due = typeof score?.total === 'number' ? score.total - visit.paid : 0
+  return end(observeVisit(settings, visit), last, due)
 }
 
 /** Starts the visit of one patient. */
-export const startVisit = (truth: Case, seed: number): Visit => ({
+export const startVisit = (
+  truth: Case,
+  seed: number,
+  { intake, turns: [least, most] }: Pick<VisitSettings, 'intake' | 'turns'>,
+): Visit => ({
   truth,
   seed,
-  intake: structuredClone(doctorView(truth)),
+  maxTurns: least + (most > least ? uniformInt(most - least + 1, seed, 'turns') : 0),
+  paid: 0,
+  intake: structuredClone(intake(truth)),
   patient: patientView(truth),
   examiner: examinerView(truth),
   dialogue: [],
@@ -190,12 +214,15 @@ export const saveVisit = ({ patient: _, examiner: __, ...state }: Visit): unknow
   structuredClone({ schema: savedVisit, ...state })
 
 /** The visit of {@link saveVisit}, which may have been through JSON. @throws TypeError for anything else */
-export function restoreVisit(saved: unknown): Visit {
+export function restoreVisit(
+  saved: unknown,
+  settings: Pick<VisitSettings, 'intake' | 'turns'>,
+): Visit {
   const { schema, ...state } = Object(saved) as Visit & { readonly schema?: unknown }
   if (schema !== savedVisit)
     throw new TypeError(`Expected a saved visit (${savedVisit}), got \`${schema}\``)
   const own = structuredClone(state)
-  return { ...startVisit(own.truth, own.seed), ...deepFreeze(own) }
+  return { ...startVisit(own.truth, own.seed, settings), ...deepFreeze(own) }
 }
 
 /** The info after the visit's last turn. */
@@ -212,11 +239,11 @@ export async function takeTurn(
   signal: AbortSignal | undefined,
 ): Promise<{ readonly state: Visit; readonly step: Step }> {
   const result = await carryOut(settings, before, action, signal)
-  const state = addTurn(before, action, result)
-  const info = visitInfo(state)
-  const stop = stopAfter(settings, state, action)
-  const step = stop
-    ? await lastStep(settings, state, stop, info, signal)
-    : transition(observeVisit(settings, state), info)
-  return { state, step }
+  const after = addTurn(before, action, result)
+  const info = visitInfo(after)
+  const stop = stopAfter(settings, after, action)
+  if (stop) return { state: after, step: await lastStep(settings, after, stop, info, signal) }
+  const worth = await turnWorth(settings, after, signal)
+  const step = transition(observeVisit(settings, after), info, worth)
+  return { state: { ...after, paid: after.paid + worth }, step }
 }

@@ -4,7 +4,7 @@ import { type Case, type GraderView, graderView } from '../case.js'
 import type { RoleUsage } from '../chat.js'
 import { modelFaultKind } from '../chats/model-fault.js'
 import type { Env } from '../env.js'
-import type { Episode } from '../episode.js'
+import { countSpeech, type Episode, type SpeechCounts } from '../episode.js'
 import { Fault } from '../error.js'
 import { type Estimate, ratioEstimate, unitBounds, type ValueBounds } from './bootstrap.js'
 import { type Measures, type PlayedCase, playCases } from './play-cases.js'
@@ -65,12 +65,16 @@ export interface Evaluation extends EvaluationLabels, EvaluationSummary {
   readonly usage: Readonly<Record<string, RoleUsage>>
   /** Cases lost to faults of the world, by kind (of a model's fault) or code; absent where none was lost. */
   readonly faults?: Readonly<Record<string, number>>
+  /** Replies of a patient that a model plays; absent for any other. */
+  readonly patient?: SpeechCounts
 }
 
 /** Members of a task that its references need. */
 export interface ReferenceTask {
   readonly heldOut: readonly Case[]
   readonly makeEnv: () => Env
+  /** Env of floor, ceiling and bound, with the same facts at less cost. @default `makeEnv` */
+  readonly makeReferenceEnv?: () => Env
   readonly measures: Measures
   readonly floor: Agent
   readonly ceiling: { readonly name: string; readonly agent: Agent }
@@ -79,7 +83,15 @@ export interface ReferenceTask {
 
 /** Plays the floor, the ceiling and, if the task has one, the bound on `cases`, by default the held-out cases. */
 export async function evaluateReferences(
-  { heldOut, makeEnv, measures, floor, ceiling, yardstick }: ReferenceTask,
+  {
+    heldOut,
+    makeEnv: makeOwnEnv,
+    makeReferenceEnv: makeEnv = makeOwnEnv,
+    measures,
+    floor,
+    ceiling,
+    yardstick,
+  }: ReferenceTask,
   {
     seed = 0,
     cases = heldOut,
@@ -169,6 +181,7 @@ export function buildEvaluation(
 ): Evaluation {
   const { floor = noAnchor, ceiling = noAnchor, bound = { accuracy: null } } = references ?? {}
   const summary = summarise(played, labels.seed, rewardBounds)
+  const patient = countSpeech(played.flatMap(({ episode }) => episode ?? []))
   const { accuracy, reward } = summary
   return {
     ...{ ...labels, ...summary, floor, ceiling, bound },
@@ -183,6 +196,7 @@ export function buildEvaluation(
     questionEfficiency: questionEfficiency(played, references?.information, labels.seed),
     usage,
     ...countFaults(played),
+    ...(patient ? { patient } : {}),
   }
 }
 

@@ -3,6 +3,7 @@ import { z } from 'zod'
 import type { Grammar } from '../agent.js'
 import { type Case, type DoctorView, doctorView, type GraderView, graderView } from '../case.js'
 import { questionCase } from '../cases/importers/huatuo.js'
+import { writtenReply } from '../chats/written-reply.js'
 import { errorMessage, Fault } from '../error.js'
 import type { Knowledge } from '../knowledge/knowledge.js'
 import { withoutUndefined } from '../platform/without-undefined.js'
@@ -33,8 +34,30 @@ const Content = z.union([
 // The keys of the table are the roles.
 const roleNames = Object.keys(roles) as (keyof typeof roles)[]
 
+const Call = z.object({
+  id: z.string().default(''),
+  type: z.literal('function').default('function'),
+  function: z.object({ name: z.string(), arguments: z.string() }),
+})
+
+/** A message; functions that the doctor called stand in its text, where the grammar `tools` reads them. */
+const Logged = z
+  .object({
+    role: z.enum(roleNames),
+    content: Content.nullish(),
+    tool_calls: z.array(Call).nullish(),
+  })
+  .refine(({ content, tool_calls }) => content != null || tool_calls?.length, {
+    path: ['content'],
+    error: 'expected a text',
+  })
+  .transform(({ role, content, tool_calls }) => ({
+    role,
+    content: writtenReply({ text: content ?? '', calls: tool_calls ?? [] }),
+  }))
+
 const Row = z.object({
-  messages: z.array(z.object({ role: z.enum(roleNames), content: Content })).min(1),
+  messages: z.array(Logged).min(1),
   truth: z.unknown().optional(),
   case: z.unknown().optional(),
   caseId: z.string().optional(),

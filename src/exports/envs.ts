@@ -14,7 +14,8 @@ export {
   diagGym,
 } from '../envs/exams/diaggym.js'
 export { knowledgeExams, recordExams } from '../envs/exams/record.js'
-export { chatPatient } from '../envs/patients/chat.js'
+export { type FreePatientOptions, freePatient } from '../envs/patients/free/free.js'
+export type { FreePrompts } from '../envs/patients/free/prompts.js'
 export type { ParsedUtterance } from '../envs/patients/nlu/parsed-utterance.js'
 export { understand } from '../envs/patients/nlu/understand.js'
 export {
@@ -24,6 +25,7 @@ export {
 } from '../envs/patients/policy.js'
 export { recordPatient } from '../envs/patients/recorded/record.js'
 export { rulePatient } from '../envs/patients/rule.js'
+export { type SkinPatientOptions, skinPatient } from '../envs/patients/skin/skin.js'
 export { type QuestionOptions, question } from '../envs/question.js'
 export { type EnvId, type EnvRegistry, register } from '../envs/register.js'
 export {
@@ -52,6 +54,12 @@ export {
 export type { Exchange } from '../patient.js'
 export type { ExamsOption, MakeExams, MakePatient, PartInputs } from '../tasks/parts.js'
 export { registerExams, registerPatient } from '../tasks/parts.js'
+export {
+  type PublishedEnv,
+  type PublishedEnvName,
+  publishedEnvNames,
+  publishedEnvs,
+} from '../tasks/published.js'
 export { make, makeConsultation } from '../tasks/registry.js'
 export { checkEnv } from '../testing/env.js'
 export type { FindingState, RevealedFinding, Understanding } from '../turn.js'

@@ -22,6 +22,7 @@ export {
   type CassetteOptions,
   openCassette,
 } from '../chats/cassette.js'
+export { type HumanChatOptions, humanChat } from '../chats/human-chat.js'
 export {
   type Ledger,
   type LedgerOptions,

@@ -193,16 +193,16 @@ function* diseaseReasons(d: Disease, knowledge: Knowledge): Reasons {
 }
 
 function* asideReasons(
-  { slot, also = [], after = [], detailOf = [] }: Knowledge['asides'][number],
+  { slot, also = [], detailOf = [], after = [] }: Knowledge['asides'][number],
   knowledge: Knowledge,
 ): Reasons {
   const { finding, aside, biography } = knowledge
   if (slot !== undefined && !biography.some((one) => one.slot === slot))
     yield `slot ${slot} is not in any biography`
   for (const id of also) if (!finding.has(id)) yield `also names unknown finding ${id}`
+  for (const id of detailOf) if (!finding.has(id)) yield `detailOf names unknown finding ${id}`
   for (const id of after)
     if (!finding.has(id) && !aside.has(id)) yield `after names unknown aside or finding ${id}`
-  for (const id of detailOf) if (!finding.has(id)) yield `detailOf names unknown finding ${id}`
 }
 
 /** Options of a biography that name a finding, a state or an earlier option that does not exist. */

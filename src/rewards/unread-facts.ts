@@ -34,7 +34,7 @@ const guard = memoizeByIdentity((episode: Episode): Episode => {
   const turns = episode.turns.map((turn, n): EpisodeTurn => {
     const { unread = [] } = turn.facts
     const what = (name: string): string =>
-      `\`${name}\` of turn ${n + 1} of episode ${episode.id} is not known: nobody wrote it down`
+      `\`${name}\` of turn ${n + 1} of episode ${episode.id} is not known: nobody wrote it down, or it could not be read from the patient's words`
     return isUnread(turn) ? { ...turn, facts: guardMembers(turn.facts, unread, what) } : turn
   })
   const sums = (['money', 'minutes'] as const).filter((name) =>

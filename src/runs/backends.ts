@@ -1,4 +1,5 @@
 /** Opens the backend of a recipe (`backend`, `policy`), starting a sidecar server where one is needed. */
+
 import { rm, rmdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Grammar } from '../agent.js'
@@ -6,6 +7,7 @@ import { namedGrammar } from '../agents/grammars/named.js'
 import type { Backend } from '../backend.js'
 import { Fault } from '../error.js'
 import { withoutUndefined } from '../platform/without-undefined.js'
+import { publishedEnvs } from '../tasks/published.js'
 import type { Task } from '../tasks/task.js'
 import { embedded } from '../trainers/embedded/embedded.js'
 import type { TinkerService } from '../trainers/tinker/service.js'
@@ -26,6 +28,14 @@ export interface OpenBackendOptions {
 /** Grammar of a recipe's language model: the format of its replies. */
 export const recipeGrammar = ({ policy }: Recipe): Grammar =>
   namedGrammar(policy?.grammar ?? 'labelled')
+
+/** Grammar of a recipe's chat doctor: its own, or that of the published environment. */
+export const doctorGrammar = (recipe: Recipe): Grammar => {
+  const named = recipe.models?.doctor?.grammar
+  const { preset } = recipe.env
+  const usual = named ?? (preset && publishedEnvs[preset].grammar)
+  return usual ? namedGrammar(usual) : recipeGrammar(recipe)
+}
 
 /** A running sidecar server; disposing it stops the process and removes its files. */
 interface Server extends AsyncDisposable {

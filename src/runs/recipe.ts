@@ -8,6 +8,7 @@ import { firstLines } from '../platform/bounded-list.js'
 import { maxSeed } from '../seed.js'
 import { expectedPart, isModule, type PartKind } from '../tasks/modules.js'
 import { partNames } from '../tasks/parts.js'
+import { publishedEnvNames } from '../tasks/published.js'
 import {
   Models,
   mayBeKey,
@@ -17,6 +18,7 @@ import {
 } from './models/recipe-models.js'
 import { backendNames } from './own-backends.js'
 import { type PartKey, pathFrom, recipePaths } from './recipe-paths.js'
+import { layPreset, presetKeys } from './recipe-preset.js'
 import {
   idleProblems,
   type RecipeProblem,
@@ -61,6 +63,10 @@ export const ownPartNames = ['env', 'patient', 'exams', 'reward', 'agents', 'bac
 /** Name of a part that a program can pass to `train`. */
 export type OwnPartName = (typeof ownPartNames)[number]
 
+const turnsExpected = 'expected a whole number from 1, or the least and the most of a range'
+
+const TurnRange = z.tuple([Count, Count]).refine(([least, most]) => least <= most)
+
 const Seed = z.number().int().min(0).max(maxSeed)
 
 const Fields = z
@@ -91,13 +97,15 @@ const Fields = z
       .strictObject({
         /** `question`: one question, one answer, for cases of a file. */
         name: z.enum(['consultation', 'question']).default('consultation'),
-        /** Budgets; the tier's own by default. */
-        maxTurns: Count.optional(),
+        /** A published environment; it gives every key of `env`, and the reward, that is not written here. */
+        preset: z.enum(publishedEnvNames).optional(),
+        /** Budgets; the tier's own by default. Of turns also a range, from which each patient's number is drawn. */
+        maxTurns: z.union([Count, TurnRange], { error: turnsExpected }).optional(),
         money: z.number().min(0).optional(),
         minutes: z.number().positive().optional(),
         /** Patient, a name or a module; by default chosen to fit the cases. */
         patient: z.string().optional(),
-        /** Exam simulators, names and modules; the first that knows an order carries it out. */
+        /** Exam simulators, names and modules, asked until one has a result. */
         exams: z.array(z.string()).min(1).optional(),
       })
       .prefault({}),
@@ -127,14 +135,21 @@ const Fields = z
     when: () => true,
   })
 
+/** A recipe in another published environment, whose reward it then has. @throws Fault `bad-input` for an unknown name */
+export function withPreset(recipe: Recipe, name: string): Recipe {
+  const { env, reward } = presetKeys(name)
+  const { patient } = recipe.env
+  const kept = patient === undefined ? {} : { patient }
+  return Recipe.parse({ ...recipe, reward, env: { ...env, ...kept } })
+}
+
 /** Schema of a recipe; `policy` is filled in for the sidecar backend. */
-export const Recipe = z.preprocess(
-  (raw) =>
-    isRecord(raw) && raw.backend === 'sidecar' && raw.policy === undefined
-      ? { ...raw, policy: {} }
-      : raw,
-  Fields,
-)
+export const Recipe = z.preprocess((raw) => {
+  const laid = layPreset(raw)
+  return isRecord(laid) && laid.backend === 'sidecar' && laid.policy === undefined
+    ? { ...laid, policy: {} }
+    : laid
+}, Fields)
 /** Checked recipe, with defaults filled in. */
 export type Recipe = z.infer<typeof Recipe>
 
@@ -181,7 +196,12 @@ export const namedParts = ({ reward, env, backend, training }: Recipe) => [
 const partProblems = (recipe: Recipe, agents?: readonly string[]): readonly RecipeProblem[] =>
   namedParts(recipe).flatMap(({ kind, path, name }) => {
     const own = kind === 'agent' ? agents : []
-    const names = [...(kind === 'backend' ? backendNames() : partNames(kind)), ...(own ?? [])]
+    const chat = kind === 'agent' ? ['chat'] : []
+    const names = [
+      ...(kind === 'backend' ? backendNames() : partNames(kind)),
+      ...chat,
+      ...(own ?? []),
+    ]
     if (!own || isModule(name) || names.includes(name)) return []
     return [{ path, expected: expectedPart(kind, name, names) }]
   })

@@ -1,6 +1,7 @@
 /** Summary of a training run: report, best evaluation, early-stopping state. */
 import type { Backend } from '../backend.js'
 import type { UsageByRole } from '../chats/account.js'
+import { addSpeech, type SpeechCounts } from '../episode.js'
 import type { Evaluation } from '../evaluation/evaluate.js'
 import type { HeldOutMetrics, StepMetrics } from '../trainers/events.js'
 import type { RunDirectory } from './open-directory.js'
@@ -28,6 +29,8 @@ export interface TrainingReport {
   readonly timing: { readonly seconds: number }
   /** What the language models of patient, examiner and judge used, by role; absent where there were none. */
   readonly usage?: UsageByRole
+  /** Replies of a patient that a model plays, over all steps; absent for any other. */
+  readonly patient?: SpeechCounts
   /** What did not hold on the backend's machine or with its models, in sentences; absent where all did. */
   readonly notes?: readonly string[]
 }
@@ -96,6 +99,9 @@ export function trainingReport(
   const steps = lastStep(directory, training.steps)
   const checkpoint = directory.checkpoint(steps)
   const best = bestEvaluation(directory)
+  const patient = addSpeech(
+    directory.metrics.map((line) => (line.type === 'step' ? line.patient : undefined)),
+  )
   return {
     ...{ backend, recipe: name, seed, steps, policyVersion, heldOut, before },
     ...directory.metrics
@@ -108,6 +114,7 @@ export function trainingReport(
       : { step: steps, accuracy: null, checkpoint },
     timing: { seconds },
     ...(Object.keys(usage).length > 0 && { usage }),
+    ...(patient && { patient }),
     ...(notes.length > 0 && { notes }),
   }
 }

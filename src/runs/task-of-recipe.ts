@@ -12,8 +12,8 @@ export const taskOf = (
   { cases, env, language, seed, reward }: Recipe,
   beside: Pick<
     TaskOptions,
-    | ('patient' | 'exams' | 'examiners' | 'reward' | 'judge' | 'chats' | 'completions')
-    | ('agents' | 'whole' | 'cases' | 'selection')
+    | ('patient' | 'referencePatient' | 'exams' | 'examiners' | 'reward' | 'judge' | 'chats')
+    | ('completions' | 'agents' | 'whole' | 'cases' | 'selection')
   > = {},
 ): Promise<Task> => {
   const { curriculum: _, ...chosen } = cases
@@ -62,7 +62,7 @@ export async function openTask(
     env,
     ...parts
   }: Omit<OwnParts, 'backend'> &
-    Pick<TaskOptions, 'judge' | 'chats' | 'completions' | 'examiners'> = {},
+    Pick<TaskOptions, 'judge' | 'chats' | 'completions' | 'examiners' | 'referencePatient'> = {},
 ): Promise<{ readonly task: Task; readonly curriculum: Curriculum }> {
   const last = await taskOf(recipe, { ...parts, selection: selectionCount(recipe) })
   if (recipe.training.earlyStop && last.selection.length === 0)

@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import type { Backend } from '../backend.js'
 import { type Case, graderView } from '../case.js'
 import { checkOptions } from '../envs/options.js'
+import { countSpeech } from '../episode.js'
 import { Fault } from '../error.js'
 import { assertAnyScored } from '../evaluation/any-scored.js'
 import {
@@ -106,7 +107,8 @@ async function trainOnce(
   const seconds = () => (performance.now() - started) / 1000
   // Before the directory is made, so that an invalid recipe leaves none behind.
   await using models = await openTrainingModels(recipe, out)
-  const { task, curriculum } = await openTask(recipe, { ...models.parts, ...parts })
+  const agents = { ...models.teachers, ...parts.agents }
+  const { task, curriculum } = await openTask(recipe, { ...models.parts, ...parts, agents })
   const onStatus = (line: string) => void events.emit('backend-status', line)
   await using lock = await lockRun(out)
   if (lock.takenOver !== undefined) onStatus(lock.takenOver)
@@ -243,7 +245,9 @@ async function keepStep(run: TrainingRun, made: TrainingStep): Promise<void> {
   const { recipe, directory } = run
   const { training } = recipe
   const { step, metrics } = made
-  await directory.log({ type: 'step', ...metrics })
+  const { groups, episodes = groups?.flatMap((group) => group.episodes) ?? [] } = made
+  const patient = countSpeech(episodes)
+  await directory.log({ type: 'step', ...metrics, ...(patient ? { patient } : {}) })
   if (isDue(recipe, step, training.evaluateEvery)) await scoreHeldOut(run, step)
   // Fine-tuning plays nothing.
   if (training.algorithm !== 'sft' && isDue(recipe, step, training.episodesEvery))

@@ -4,7 +4,7 @@ import type { GraderView } from '../case.js'
 import type { Episode } from '../episode.js'
 import { Fault } from '../error.js'
 import type { Score } from '../reward.js'
-import { stops, turnFactNames, understandings } from '../turn.js'
+import { skinWordings, speechFlags, stops, turnFactNames, understandings } from '../turn.js'
 import { caseSchema, findingSchema, goldSchema, textSchema } from './case-schema.js'
 import { quickCheck } from './quick-schema.js'
 
@@ -53,6 +53,8 @@ const Facts = z.strictObject({
   money: z.number(),
   minutes: z.number(),
   unread: z.array(z.enum(turnFactNames)).exactOptional(),
+  wording: z.enum(skinWordings).exactOptional(),
+  flags: z.array(z.enum(speechFlags)).exactOptional(),
 })
 
 const Drawn = z.strictObject({

@@ -69,8 +69,8 @@ export type ModelSimulatorName = (typeof modelSimulatorNames)[number]
 export const isModelSimulator = (name: string): name is ModelSimulatorName =>
   modelSimulatorNames.some((one) => one === name)
 
-/** Names of built-in patients; `chat` needs a model, which a recipe or the command line names. */
-const patientNames = ['rule', 'record', 'chat']
+/** Names of built-in patients; `skin` and `free` need a model, which a recipe or the command line names. */
+const patientNames = ['rule', 'record', 'skin', 'free']
 
 /** Names of built-in simulators; those by a model need one, which a recipe or the command line names. */
 const simulatorNames = ['record', 'knowledge', ...modelSimulatorNames]

@@ -2,11 +2,13 @@
 import type { Grammar } from '../agent.js'
 import { huatuo } from '../agents/grammars/huatuo.js'
 import { labelled } from '../agents/grammars/labelled.js'
+import { namedGrammar } from '../agents/grammars/named.js'
 import { caseSource } from '../cases/generator/generate.js'
 import type { Env } from '../env.js'
 import type { CaseSource, MakeConsultationOptions } from '../envs/consultation.js'
 import { consultation } from '../envs/consultation.js'
-import { recordExams } from '../envs/exams/record.js'
+import { knowledgeExams, recordExams } from '../envs/exams/record.js'
+import { intakeWithHistory } from '../envs/history-notes.js'
 import type { OptionRules } from '../envs/options.js'
 import {
   callable,
@@ -20,11 +22,30 @@ import {
 import { rulePatient } from '../envs/patients/rule.js'
 import { type QuestionOptions, question, questionRules } from '../envs/question.js'
 import { make as makeRegistered, register } from '../envs/register.js'
+import type { ExamSimulator } from '../exam.js'
+import type { Knowledge } from '../knowledge/knowledge.js'
 import { loadKnowledge } from '../knowledge/load.js'
 import { tierNames, tiers } from '../knowledge/tiers.js'
-import { namedReward } from '../rewards/named.js'
+import { namedReward, type RewardName } from '../rewards/named.js'
 import { formularyOf } from '../rewards/outcome/formulary.js'
+import {
+  ampleBudget,
+  type PublishedEnvName,
+  publishedEnvNames,
+  publishedEnvs,
+} from './published.js'
 import { clinicKnowledge } from './task-kinds.js'
+
+/** Published environments of one question and one answer. */
+type PublishedQuestionName = Extract<PublishedEnvName, `doctor-agent${string}`>
+/** Published environments of consultations. */
+type PublishedConsultationName = Exclude<PublishedEnvName, PublishedQuestionName>
+
+declare module '../envs/register.js' {
+  interface EnvRegistry
+    extends Record<PublishedConsultationName, { options: MakeConsultationOptions; env: Env }>,
+      Record<PublishedQuestionName, { options: QuestionOptions; env: Env }> {}
+}
 
 const makeRules: OptionRules<MakeConsultationOptions> = {
   ...consultationRules,
@@ -59,13 +80,39 @@ export function makeConsultation(options: MakeConsultationOptions = {}): Env {
   })
 }
 
-function makeQuestion(options: QuestionOptions): Env {
+function makeQuestion(options: QuestionOptions, reward: RewardName = 'verified-answer'): Env {
   checkOptions("make('question')", options, questionRules)
   const formulary = formularyOf(loadKnowledge())
   return question({
     grammar: huatuo(),
-    reward: namedReward('verified-answer', { formulary }),
+    reward: namedReward(reward, { formulary }),
     ...options,
+  })
+}
+
+/** The exam simulators of a published environment that need no model. */
+const publishedExams = (name: PublishedEnvName, knowledge: Knowledge): readonly ExamSimulator[] =>
+  publishedEnvs[name].exams.map((one) => {
+    if (one === 'record') return recordExams({ knowledge })
+    if (one === 'knowledge') return knowledgeExams({ knowledge })
+    throw new TypeError(
+      `Expected \`exams\` for make('${name}'), as [diagGym({ complete, knowledge, parity: true })], got none`,
+    )
+  })
+
+/** Creates a published environment: its grammar, limits and reward, with generated cases and rules unless given others. */
+function makePublished(name: PublishedEnvName, options: MakeConsultationOptions = {}): Env {
+  const published = publishedEnvs[name]
+  const { grammar, maxTurns, maxInvalid, history, pay, reward } = published
+  const knowledge = clinicKnowledge(options.clinic)
+  const formulary = formularyOf(knowledge)
+  return makeConsultation({
+    ...{ grammar: namedGrammar(grammar), maxTurns, maxInvalid, pay },
+    ...ampleBudget(knowledge, maxTurns),
+    ...(history === 'given' ? { intake: intakeWithHistory(knowledge) } : {}),
+    reward: namedReward(reward, { formulary, knowledge }),
+    ...options,
+    exams: options.exams ?? publishedExams(name, knowledge),
   })
 }
 
@@ -79,7 +126,14 @@ export const make: typeof makeRegistered = (id, ...options) => {
   // Not at import: a bundler may drop the side effects of a module it only re-exports from.
   if (!registered) {
     register('consultation', makeConsultation)
-    register('question', makeQuestion)
+    register('question', (options) => makeQuestion(options))
+    for (const name of publishedEnvNames)
+      if (publishedEnvs[name].name === 'question')
+        // The names of questions are those whose options are a question's, which a test holds.
+        register(name as PublishedQuestionName, (options) =>
+          makeQuestion(options, publishedEnvs[name].reward),
+        )
+      else register(name as PublishedConsultationName, (options) => makePublished(name, options))
   }
   registered = true
   return makeRegistered(id, ...options)

@@ -2,15 +2,18 @@
 import type { Budget } from '../agents/bayesian.js'
 import { huatuo } from '../agents/grammars/huatuo.js'
 import { labelled } from '../agents/grammars/labelled.js'
+import { namedGrammar } from '../agents/grammars/named.js'
 import { recordedDoctor } from '../agents/recorded.js'
 import { type Case, primaryDiagnosis, textInLanguage } from '../case.js'
 import { mineActionSpace } from '../cases/importers/mine-action-space.js'
 import type { Env } from '../env.js'
 import { consultation } from '../envs/consultation.js'
 import { knowledgeExams, recordExams } from '../envs/exams/record.js'
+import { intakeWithHistory } from '../envs/history-notes.js'
 import { recordPatient } from '../envs/patients/recorded/record.js'
 import { rulePatient } from '../envs/patients/rule.js'
 import { question } from '../envs/question.js'
+import type { TurnLimit } from '../envs/visit.js'
 import type { Yardstick } from '../evaluation/evaluate.js'
 import { logProbabilityGains } from '../inference/belief-trace.js'
 import { getPosterior, type PosteriorOptions } from '../inference/posterior.js'
@@ -32,6 +35,7 @@ import {
   splitFileCases,
 } from './case-splits.js'
 import type { NamedRoles, Roles } from './parts.js'
+import type { PublishedEnv } from './published.js'
 
 /** Parts of a task that depend on its kind: cases, actions, agents, env and accuracy. */
 export interface TaskKind extends CaseSplits {
@@ -57,6 +61,10 @@ export interface TaskInputs {
   readonly knowledge: Knowledge
   readonly language: Language
   readonly budget: Budget
+  /** Most actions of an episode, or the range that each draws from. */
+  readonly maxTurns: TurnLimit
+  /** The published environment to play in. */
+  readonly published?: PublishedEnv
 }
 
 /** The package's knowledge base, or the part of it that a clinic sees. @throws RangeError for an unknown group */
@@ -67,32 +75,60 @@ export function clinicKnowledge(groups: readonly string[] | undefined): Knowledg
 
 /** The parts of a consultation task: env within the budget, accuracy, roles. */
 function consultationParts(
-  { language, budget: { turns: maxTurns, money, minutes } }: TaskInputs,
+  { knowledge, language, budget: { turns, money, minutes }, maxTurns, published }: TaskInputs,
   { heldOut }: CaseSplits,
   { usual, roles }: { readonly usual: Roles; readonly roles: NamedRoles },
 ): Pick<TaskKind, 'maxTurns' | 'accuracy' | 'createEnv' | 'roles'> {
+  const more = published && {
+    maxInvalid: published.maxInvalid,
+    ...(published.history === 'given' ? { intake: intakeWithHistory(knowledge) } : {}),
+  }
   return {
-    maxTurns,
+    maxTurns: turns,
     accuracy: diagnosisAccuracy(),
     roles,
     createEnv: ({ patient = usual.patient, exams = usual.exams } = {}) =>
       consultation({
         cases: heldOut,
         ...{ patient, exams, language, maxTurns, money, minutes },
-        grammar: labelled(),
+        grammar: published ? namedGrammar(published.grammar) : labelled(),
+        ...more,
       }),
   }
 }
 
+/** The moves of a task: all, but questions where the doctor asks nobody, and orders where nothing is examined. */
+function movesOf(all: ActionSpace, published: PublishedEnv | undefined): ActionSpace {
+  if (!published) return all
+  const { history, exams } = published
+  const none = [...(history === 'given' ? ['ask'] : []), ...(exams.length > 0 ? [] : ['order'])]
+  return actionSpaceOf(
+    all.language,
+    all.actions.filter(({ kind }) => !none.includes(kind)),
+  )
+}
+
+/** Doctors who order nothing. */
+const talkers = <T extends Readonly<Record<string, MakeDoctor>>>(doctors: T): T =>
+  // The same names with the same kind of factory.
+  Object.fromEntries(
+    Object.entries(doctors).map(([name, make]): [string, MakeDoctor] => [
+      name,
+      (options) => make({ ...options, questionsOnly: true }),
+    ]),
+  ) as T
+
 function knowledgeTask(inputs: TaskInputs, knobs: PosteriorOptions, cases: CaseSplits): TaskKind {
-  const { knowledge, language, budget } = inputs
-  const actionSpace = knowledgeActionSpace(knowledge, language)
-  const agents = knowledgeDoctors({ knowledge, knobs, actionSpace, budget })
+  const { knowledge, language, budget, published } = inputs
+  const actionSpace = movesOf(knowledgeActionSpace(knowledge, language), published)
+  const doctors = knowledgeDoctors({ knowledge, knobs, actionSpace, budget })
+  const agents = published?.exams.length === 0 ? talkers(doctors) : doctors
   const [patient, exams] = [rulePatient({ knowledge }), recordExams({ knowledge })]
   return {
-    ...{ ...cases, actionSpace, agents, ceiling: 'oracle' },
+    ...{ ...cases, actionSpace, agents },
+    ceiling: 'oracle',
     ...consultationParts(inputs, cases, {
-      usual: { patient, exams: [exams] },
+      usual: { patient, exams: published?.exams.length === 0 ? [] : [exams] },
       roles: {
         patient: { rule: patient },
         exams: { record: exams, knowledge: knowledgeExams({ knowledge }) },

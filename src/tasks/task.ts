@@ -2,6 +2,7 @@
 import type { Agent, AnyAgent } from '../agent.js'
 import type { Case } from '../case.js'
 import type { Env } from '../env.js'
+import type { TurnLimit } from '../envs/visit.js'
 import { Fault } from '../error.js'
 import type { Measures } from '../evaluation/play-cases.js'
 import type { AnyExamSimulator } from '../exam.js'
@@ -22,12 +23,18 @@ import type { CaseOptions } from './case-splits.js'
 import { partPlaces } from './modules.js'
 import type { ExamsOption, ModelSimulatorName, NamedRoles, PartInputs, Roles } from './parts.js'
 import { registeredAgents, resolveExams, resolveOwnAgents, resolvePatient } from './parts.js'
+import { ampleBudget, type PublishedEnv, type PublishedEnvName, publishedEnv } from './published.js'
 import { resolveReward } from './reward-modules.js'
 import type { TaskInputs, TaskKind } from './task-kinds.js'
 import { casesTier, clinicKnowledge, fileTask, generatedTask, questionTask } from './task-kinds.js'
 
 /** Options of `task`: cases, env, budgets, reward and parts of a user's own. */
 export interface TaskOptions extends CaseOptions {
+  /**
+   * A published environment, which sets everything below that is not given: name, turns, budgets, exams and reward, and
+   * beside them the grammar of text actions, the stop rule and the intake.
+   */
+  readonly preset?: PublishedEnvName
   /** Env of the task; `question` needs a `file` of question cases. @default 'consultation' */
   readonly name?: 'consultation' | 'question'
   /** Language of doctor and patient. @default 'en' */
@@ -38,8 +45,8 @@ export interface TaskOptions extends CaseOptions {
   readonly clinic?: readonly string[]
   /** Cases to use in place of generated ones: your own, or those of `file` if already read. */
   readonly cases?: readonly Case[]
-  /** Most actions of a consultation. @default the tier's; `standard` for a file */
-  readonly maxTurns?: number
+  /** Most actions of a consultation, or the range that each draws its own from. @default the tier's; `standard` for a file */
+  readonly maxTurns?: TurnLimit
   /** Money budget. @default the tier's; `standard` for a file */
   readonly money?: number
   /** Time budget in minutes. @default the tier's; `standard` for a file */
@@ -54,6 +61,8 @@ export interface TaskOptions extends CaseOptions {
   readonly completions?: PartInputs['completions']
   /** A patient, its name, or a module that exports `patient`. @default 'rule', or 'record' for recorded dialogues */
   readonly patient?: string | Patient
+  /** The patient of floor, ceiling and bound, with the same facts at less cost. @default `patient` */
+  readonly referencePatient?: Patient
   /** One exam simulator or several, asked until one has a result. @default 'record'; none for recorded dialogues */
   readonly exams?: ExamsOption
   /** What `diaggym` and `diaggym-parity` are among `exams`: those of a recipe's `models.examiner`. */
@@ -68,6 +77,8 @@ export interface Task extends Omit<TaskKind, 'accuracy' | 'ceiling' | 'createEnv
   readonly tier: TierName | 'imported'
   /** Opens an env with the task's patient, exams and budgets. It pays nothing: whoever plays it scores the episode. */
   readonly makeEnv: () => Env
+  /** Opens an env for floor, ceiling and bound; absent where that is `makeEnv`. */
+  readonly makeReferenceEnv?: () => Env
   readonly reward: Reward
   /** Scores of every evaluated episode. */
   readonly measures: Measures
@@ -124,20 +135,43 @@ const resolveTaskReward = async (
 ): Promise<Reward> =>
   typeof reward === 'function' ? asReward(reward) : resolveReward(reward ?? 'default', options)
 
+/** What every kind of task needs of the options: knowledge, language, budgets. */
+function taskInputs(
+  { language = 'en', tier = 'easy', clinic, ...options }: TaskOptions,
+  cases: readonly Case[] | undefined,
+  published: PublishedEnv | undefined,
+): TaskInputs {
+  const knowledge = clinicKnowledge(clinic)
+  const tiered = cases ? tiers.standard : tiers[tier]
+  const { maxTurns = tiered.maxTurns } = options
+  const usual = published ? ampleBudget(knowledge, maxTurns) : tiered
+  const { money = usual.money, minutes = usual.minutes } = options
+  const turns = typeof maxTurns === 'number' ? maxTurns : maxTurns[1]
+  const budget = { turns, money, minutes }
+  return { knowledge, language, budget, maxTurns, ...withoutUndefined({ published }) }
+}
+
+/** What a published environment gives to the options of a task. */
+const presetOptions = ({ name, maxTurns, exams, reward }: PublishedEnv): TaskOptions => ({
+  ...{ name, maxTurns, reward },
+  ...(exams.length > 0 ? { exams } : {}),
+})
+
 /**
  * Builds a task.
  * @throws Fault `bad-input` for options that cannot be met; RangeError for a disease group that does not exist, or
  *   a seed that is not an unsigned 32-bit integer
  */
-export async function task(options: TaskOptions = {}): Promise<Task> {
-  const { language = 'en', tier = 'easy', clinic, file, seed = 0, splitSeed = 0 } = options
+// Long because each part of a task is made of the parts before it.
+export async function task(given: TaskOptions = {}): Promise<Task> {
+  const published = given.preset && publishedEnv(given.preset)
+  const options = published ? { ...presetOptions(published), ...withoutUndefined(given) } : given
+  const { language = 'en', tier = 'easy', file, seed = 0, splitSeed = 0 } = options
   assertSeed('seed', seed)
   assertSeed('splitSeed', splitSeed)
   const cases = options.cases ?? (file === undefined ? undefined : await readCases(file))
-  const usual = cases ? tiers.standard : tiers[tier]
-  const knowledge = clinicKnowledge(clinic)
-  const { maxTurns: turns = usual.maxTurns, money = usual.money, minutes = usual.minutes } = options
-  const inputs = { knowledge, language, budget: { turns, money, minutes } }
+  const inputs = taskInputs(options, cases, published)
+  const { knowledge } = inputs
   const {
     accuracy,
     ceiling,
@@ -145,9 +179,12 @@ export async function task(options: TaskOptions = {}): Promise<Task> {
     roles: named,
     ...kind
   } = createTaskKind(cases, inputs, options)
-  const { chats, completions, judge } = options
-  const given = { ...inputs, ...withoutUndefined({ chats, completions }) }
-  const roles = await resolveRoles(options, given, named)
+  const { chats, completions, judge, referencePatient } = options
+  const roles = await resolveRoles(
+    options,
+    { ...inputs, ...withoutUndefined({ chats, completions }) },
+    named,
+  )
   const formulary = formularyOf(knowledge)
   const knobs = cases ? casesTier(cases) : tiers[tier]
   const grading = { formulary, knowledge, tier: knobs, ...withoutUndefined({ judge }) }
@@ -163,6 +200,9 @@ export async function task(options: TaskOptions = {}): Promise<Task> {
     tier: cases ? 'imported' : tier,
     agents,
     makeEnv: () => createEnv(roles),
+    ...(referencePatient
+      ? { makeReferenceEnv: () => createEnv({ ...roles, patient: referencePatient }) }
+      : {}),
     reward,
     measures: { reward, accuracy, partialCredit: partialCredit({ formulary }), examF1: examF1() },
     floor: reference('random'),

@@ -48,7 +48,9 @@ const isAdverb = (word: string): boolean =>
   adverbs.has(word) ||
   (word.endsWith('ly') && word.length > 4 && word !== 'apply' && word !== 'rely')
 
-const subject = /\bI(?:('m|'ve|'d|'ll)\b|(?![\w'])((?: [a-z']+){1,4})?)/g
+/** "I" of the patient; what is known or thought stays the speaker's own: "as far as I know". */
+const subject =
+  /(?<!\bas far as )\b(?!I think[.,])I(?:('m|'ve|'d|'ll)\b|(?![\w'])((?: [a-z']+){1,4})?)/g
 
 function englishThirdPerson(text: string, pronoun: Pronoun): string {
   const { I, me, my, mine, myself } = forms[pronoun]

@@ -1,7 +1,9 @@
 /** Training events and step metrics: noun-first, typed, on an eventemitter3 emitter. */
+
 import { EventEmitter } from 'eventemitter3'
 import type { StepReport } from '../backend.js'
 import type { UsageByRole } from '../chats/account.js'
+import type { SpeechCounts } from '../episode.js'
 import type { Group } from '../group.js'
 
 /** Metrics of one training step: a line of `metrics.jsonl`. */
@@ -37,6 +39,8 @@ export interface StepMetrics {
     readonly stale: number
     readonly forks: number
   }
+  /** Replies of a patient that a model plays; absent for any other. */
+  readonly patient?: SpeechCounts
   /** Report of the step's last gradient step; absent without one. */
   readonly update?: StepReport
   readonly seconds: number

@@ -2,6 +2,7 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { describe, expect, test } from 'vitest'
 import { chatDoctor } from '../../src/agents/chat.js'
+import { diagagentActions } from '../../src/agents/grammars/diagagent.js'
 import { toolCalling } from '../../src/agents/grammars/tool-calling.js'
 import type { Chat, ChatOptions, Message } from '../../src/chat.js'
 import { openaiChat } from '../../src/chats/openai.js'
@@ -69,6 +70,26 @@ describe('chatDoctor', () => {
     }
     const acting = Promise.resolve(chatDoctor({ chat })(observation, { seed: 1 }))
     await expect(acting).rejects.toMatchObject({ code: 'model-unavailable' })
+  })
+
+  test('reads its own replies again as it wrote them, without their reasoning, where its grammar keeps them', async () => {
+    const order = 'Current diagnosis: gout\nUric acid is needed: uric acid\nReason: the toe.'
+    const { chat, calls } = scripted(`<think>secret</think>${order}`, '<think>secret', order, order)
+    const agent = chatDoctor({ chat, grammar: diagagentActions() })
+    const first = await agent(observation, { seed: 1 })
+    expect(first.action).toEqual({ kind: 'order', exam: 'uric acid' })
+    const report = { kind: 'examined', text: 'High.' } as const
+    const one = [{ action: first.action, outcome: report }]
+    const second = await agent({ ...observation, turns: one }, { seed: 1, memory: first.memory })
+    const said = (call: number) =>
+      calls[call]?.messages.flatMap(({ role, content }) => (role === 'assistant' ? content : []))
+    expect(said(1)).toEqual([order])
+    // What was hidden whole is read as it was rendered, and so are the turns of somebody else.
+    const two = [...one, { action: second.action, outcome: report }]
+    await agent({ ...observation, turns: two }, { seed: 1, memory: second.memory })
+    expect(said(2)).toEqual([order, '(nothing that could be read)'])
+    await agent({ ...observation, turns: two }, { seed: 1 })
+    expect(said(3)?.[0]).toMatch(/^Current diagnosis: undetermined\nBased on/)
   })
 
   test('acts through functions where its grammar has them, and keeps the calls as it wrote them', async () => {

@@ -7,9 +7,11 @@ import { expect, test } from 'vitest'
 import { chatDoctor } from '../../src/agents/chat.js'
 import { type GrammarName, namedGrammar } from '../../src/agents/grammars/named.js'
 import type { PatientView } from '../../src/case.js'
-import type { Chat, ChatOptions, Complete } from '../../src/chat.js'
+import type { Chat, ChatOptions, Complete, Message } from '../../src/chat.js'
 import { diagGym } from '../../src/envs/exams/diaggym.js'
-import { chatPatient } from '../../src/envs/patients/chat.js'
+import { freePatient } from '../../src/envs/patients/free/free.js'
+import type { FreePrompts } from '../../src/envs/patients/free/prompts.js'
+import { againMessages, skinMessages, skinPrompt } from '../../src/envs/patients/skin/prompt.js'
 import { loadKnowledge } from '../../src/knowledge/load.js'
 import { chatJudge } from '../../src/rewards/judges/chat-judge.js'
 import type { JudgeRequest } from '../../src/rewards/judges/judge.js'
@@ -45,11 +47,40 @@ const view: PatientView = {
   noise: { forget: 0, deny: 0, overReport: 0 },
 }
 
-test('the patient', async () => {
+const answered = { text: 'No.', understood: 'answered', questions: 1, asked: [], told: [] } as const
+const before = { utterance: 'Any pain?', reply: answered }
+
+test.each(
+  Object.entries({
+    own: 'a65904f3cd4b',
+    'doctoragent-rl': '4daca1016255',
+    'takes-two': '771e58ae0771',
+    grpodx: '0aaab3ef929c',
+    agentclinic: '8f06675471c4',
+  }),
+)('the free patient, %s', async (prompts, hash) => {
   const { chat, found } = listener('No.')
+  const patient = freePatient({ chat, prompts: prompts as FreePrompts }) // the keys above
   for (const language of ['en', 'zh'] as const)
-    await chatPatient({ chat })('Any cough?', { view, dialogue: [], seed: 0, language })
-  expect(found()).toBe('chat-patient/1 f55288c21fa8')
+    await patient('Any cough?', { view, dialogue: [before], seed: 0, language })
+  expect(found()).toBe(`free-patient-${prompts}/1 ${hash}`)
+})
+
+test('the skin', () => {
+  const messages = (['en', 'zh'] as const).flatMap((language) => {
+    const context = {
+      ...{
+        view: { ...view, persona: { anxious: 3, terse: 1 } },
+        dialogue: [before],
+        seed: 0,
+        language,
+      },
+    }
+    const first = skinMessages(context, { utterance: 'Any cough?', core: 'No.' })
+    return [first, againMessages(first, 'Yes.', 'says the contrary of a fact', language)]
+  })
+  const hash = createHash('sha256').update(JSON.stringify(messages)).digest('hex').slice(0, 12)
+  expect(`${skinPrompt} ${hash}`).toBe('skin-patient/1 afe94d8b28fa')
 })
 
 const dialogue = [{ role: 'doctor', text: 'Any cough?' }] as const
@@ -111,7 +142,9 @@ test.each<[GrammarName, string]>([
   ['huatuo', '42e213044a9d'],
   ['spoken', '6f2ed718ebf8'],
   ['think-answer', '46abf350eec4'],
+  ['takes-two', 'ca4abca7ff6b'],
   ['grpodx', '8c1d1eeb71fb'],
+  ['grpodx-head', '0b3905bc6a26'],
   ['diagagent', '2f657f26a1fc'],
   ['tools', '8731fd623cd1'],
 ])('the doctor, %s', async (name, hash) => {

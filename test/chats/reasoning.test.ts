@@ -4,7 +4,7 @@ import { chatDoctor } from '../../src/agents/chat.js'
 import { type GrammarName, grammarNames, namedGrammar } from '../../src/agents/grammars/named.js'
 import { primaryDiagnosis } from '../../src/case.js'
 import type { Chat, ChatReply } from '../../src/chat.js'
-import { chatPatient } from '../../src/envs/patients/chat.js'
+import { freePatient } from '../../src/envs/patients/free/free.js'
 import { Fault } from '../../src/error.js'
 import type { ExamSimulator } from '../../src/exam.js'
 import { chatJudge } from '../../src/rewards/judges/chat-judge.js'
@@ -58,7 +58,7 @@ describe.each(Object.entries(ways))('%s', (_, think) => {
     const judging = listening('0.5')
     const { heldOut, makeEnv, reward } = await task({
       ...{ heldOut: 1, reward: 'grpodx-head', exams },
-      patient: chatPatient({ chat: listening('Yes, I do.') }),
+      patient: freePatient({ chat: listening('Yes, I do.') }),
       judge: chatJudge({ chat: judging, name: 'judge' }),
     })
     const [truth] = heldOut

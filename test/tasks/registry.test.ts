@@ -9,7 +9,10 @@ describe('make refuses what the command line refuses', () => {
     [{ tier: 7 }, 'Expected `tier` to be easy or standard or hard or ood, got `7`'],
     [{ clinic: 'upper-airway' }, 'Expected `clinic` to be a list of names, got `upper-airway`'],
     [{ caseSeed: '1' }, 'Expected `caseSeed` to be an integer from 0 to 4294967295, got `1`'],
-    [{ maxTurns: 'ten' }, 'Expected `maxTurns` to be a positive integer, got `ten`'],
+    [
+      { maxTurns: 'ten' },
+      'Expected `maxTurns` to be a positive integer, or the least and the most of a range of them, got `ten`',
+    ],
     [{ patient: 'chat' }, 'Expected `patient` to be a function, got `chat`'],
     [{ reward: 'default' }, 'Expected `reward` to be a function, got `default`'],
   ])('%j, of another type', (options, message) => {
@@ -29,7 +32,10 @@ describe('make refuses what the command line refuses', () => {
       { caseSeed: Number.NaN },
       'Expected `caseSeed` to be an integer from 0 to 4294967295, got `NaN`',
     ],
-    [{ maxTurns: Number.NaN }, 'Expected `maxTurns` to be a positive integer, got `NaN`'],
+    [
+      { maxTurns: Number.NaN },
+      'Expected `maxTurns` to be a positive integer, or the least and the most of a range of them, got `NaN`',
+    ],
     [{ money: -5 }, 'Expected `money` to be a number of at least 0, got `-5`'],
     [{ cases: [] }, 'Expected `cases` to be a function, or a list of at least one case, got `[]`'],
   ])('%j, out of bounds', (options, message) => {

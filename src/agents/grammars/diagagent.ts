@@ -91,4 +91,8 @@ const render = (observation: Observation): Message[] => {
 }
 
 /** Makes DiagAgent's grammar. The marks of a reply are English in both languages, as the released models write them. */
-export const diagagentActions = (): Grammar => ({ name: 'diagagent', render, parse })
+export const diagagentActions = (): Grammar => ({
+  ...{ name: 'diagagent', render, parse },
+  // With the diagnoses it thought of and its reasons, as in training.
+  keepsReplies: true,
+})

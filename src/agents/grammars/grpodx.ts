@@ -13,6 +13,11 @@ import { grpodxWords } from './published-words.js'
 import { spoken } from './spoken.js'
 import { oneLine } from './written-actions.js'
 
+function grpodxRules(questions: number, reason: boolean, language: Language): string {
+  const { task, think, last } = grpodxWords[language]
+  return [task(questions), ...(reason ? [think] : []), last].join('\n')
+}
+
 function written(action: Action, language: Language): string {
   if (action.kind === 'ask') return oneLine(action.text)
   if (action.kind === 'diagnose')
@@ -20,10 +25,10 @@ function written(action: Action, language: Language): string {
   return formatAction(action, language)
 }
 
-function render({ intake, turns, turnsLeft, language }: Observation): Message[] {
+function render({ intake, turns, turnsLeft, language }: Observation, reason: boolean): Message[] {
   const total = turns.length + turnsLeft
   const messages: Message[] = [
-    { role: 'system', content: grpodxWords[language].rules(Math.max(0, total - 1)) },
+    { role: 'system', content: grpodxRules(Math.max(0, total - 1), reason, language) },
     { role: 'user', content: intakeText(intake, language) },
   ]
   turns.forEach(({ action, outcome }, t) => {
@@ -35,5 +40,12 @@ function render({ intake, turns, turnsLeft, language }: Observation): Message[] 
   return messages
 }
 
-/** Makes GRPODx's grammar. An `Order:` is read too, of which the prompt says nothing. */
-export const grpodx = (): Grammar => ({ name: 'grpodx', render, parse: spoken().parse })
+/**
+ * Makes GRPODx's grammar. An `Order:` is read too, of which the prompt says nothing.
+ * @param reason whether the prompt asks for reasoning in `<reason>`, as the README's code does and the last code does not
+ */
+export const grpodx = ({ reason = true }: { readonly reason?: boolean } = {}): Grammar => ({
+  name: reason ? 'grpodx' : 'grpodx-head',
+  render: (observation) => render(observation, reason),
+  parse: spoken().parse,
+})

@@ -5,6 +5,7 @@ import { grpodx } from './grpodx.js'
 import { huatuo } from './huatuo.js'
 import { labelled } from './labelled.js'
 import { spoken } from './spoken.js'
+import { takesTwo } from './takes-two.js'
 import { thinkAnswer } from './think-answer.js'
 import { toolCalling } from './tool-calling.js'
 
@@ -13,7 +14,9 @@ const makers = {
   brief: () => labelled({ rules: 'brief' }),
   spoken,
   'think-answer': thinkAnswer,
-  grpodx,
+  'takes-two': takesTwo,
+  grpodx: () => grpodx(),
+  'grpodx-head': () => grpodx({ reason: false }),
   diagagent: diagagentActions,
   huatuo,
   tools: toolCalling,

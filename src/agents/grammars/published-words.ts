@@ -91,20 +91,19 @@ export const answerWords = {
 /** Texts of GRPODx's grammar. */
 export const grpodxWords = {
   en: {
-    rules: (
-      questions: number,
-    ) => `You are a doctor who talks with a patient. Ask one question at a time, at most ${questions}, then conclude.
-Think first between <reason> and </reason>; the patient does not read that. What follows is said to the patient.
-Your last reply ends with the line:
+    task: (questions: number) =>
+      `You are a doctor who talks with a patient. Ask one question at a time, at most ${questions}, then conclude.`,
+    think:
+      'Think first between <reason> and </reason>; the patient does not read that. What follows is said to the patient.',
+    last: `Your last reply ends with the line:
 Final diagnosis: the one disease you commit to`,
     final: 'Final diagnosis: ',
   },
   zh: {
-    rules: (
-      questions: number,
-    ) => `你是一名正在与患者交谈的医生。每次只问一个问题，最多${questions}个，然后给出结论。
-先在 <reason> 和 </reason> 之间思考，患者看不到。其后的内容是对患者说的话。
-最后一次回复以这一行结尾：
+    task: (questions: number) =>
+      `你是一名正在与患者交谈的医生。每次只问一个问题，最多${questions}个，然后给出结论。`,
+    think: '先在 <reason> 和 </reason> 之间思考，患者看不到。其后的内容是对患者说的话。',
+    last: `最后一次回复以这一行结尾：
 最终诊断：你确定的一个疾病`,
     final: '最终诊断：',
   },

@@ -137,9 +137,9 @@ function actionOf(name: string, given: Arguments, say: CallErrors): Action {
 /** The one call of a reply. */
 function callOf(visible: string, say: CallErrors): { name: string; given: Arguments } {
   const marks = visible.match(/<\/?tool_call>/g) ?? []
-  const inside = /<tool_call>([\s\S]*?)<\/tool_call>/.exec(visible)?.[1]
   if (marks.length === 0) throw new WrongCall(say.noCall)
   if (marks.length > 2) throw new WrongCall(say.severalCalls)
+  const inside = /<tool_call>([\s\S]*?)<\/tool_call>/.exec(visible)?.[1]
   if (inside === undefined) throw new WrongCall(say.unreadableCall)
   let call: unknown
   try {

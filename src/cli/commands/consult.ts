@@ -4,13 +4,19 @@ import { type Agent, agentFor } from '../../agent.js'
 import { humanDoctor } from '../../agents/human.js'
 import { type Case, graderView } from '../../case.js'
 import { parseCaseId } from '../../cases/generator/case-id.js'
+import { humanChat } from '../../chats/human-chat.js'
 import { usageLine } from '../../chats/ledger.js'
+import { freePatient } from '../../envs/patients/free/free.js'
 import { Fault } from '../../error.js'
+import { loadKnowledge } from '../../knowledge/load.js'
+import type { Patient } from '../../patient.js'
+import type { LineStreams } from '../../platform/line-reader.js'
 import { withoutUndefined } from '../../platform/without-undefined.js'
 import { play } from '../../rollout.js'
 import { evaluationSeeds, uniformInt } from '../../seed.js'
 import { isStreamed } from '../../storage/atomic-write.js'
 import { episodeWriter } from '../../storage/episode-files.js'
+import type { Language } from '../../turn.js'
 import type { CaseFlags } from '../flags/flags.js'
 import { closingText, openingText, outcomeText, turnText } from '../print/consultation-text.js'
 import { reportStop } from '../print/failure.js'
@@ -73,8 +79,8 @@ async function chooseCase(
   return cases[n] as Case // below its length
 }
 
-/** Wraps an agent to print each turn when it is over. */
-function printTurns(agent: Agent, { say, paint }: Output): Agent {
+/** Wraps an agent to print each turn when it is over, but for what the user has just typed as the patient. */
+function printTurns(agent: Agent, { say, paint }: Output, isPatient: boolean): Agent {
   let shown = -1
   return async (observation, context) => {
     const { intake, turns, language } = observation
@@ -82,7 +88,8 @@ function printTurns(agent: Agent, { say, paint }: Output): Agent {
     shown = Math.max(shown, 0)
     for (; shown < turns.length; shown++) {
       const turn = turns[shown]
-      if (turn) await say(turnText(turn, shown + 1, language, paint))
+      const typed = isPatient && turn?.outcome.kind === 'answered'
+      if (turn && !typed) await say(turnText(turn, shown + 1, language, paint))
     }
     return agent(observation, context)
   }
@@ -92,11 +99,12 @@ function printTurns(agent: Agent, { say, paint }: Output): Agent {
 const repeatCommand = (
   { recipe }: PlayPlan,
   truth: Case,
-  { agent, clinic }: ConsultFlags,
+  { agent, patient, clinic }: ConsultFlags,
 ): string =>
   commandLine(
     ...['consult', '--case', truth.id, '--lang', recipe.language, '--seed', `${recipe.seed}`],
     ...(agent === undefined ? [] : ['--agent', agent]),
+    ...(patient === undefined ? [] : ['--patient', patient]),
     ...(recipe.cases.file === undefined ? [] : ['--cases', recipe.cases.file]),
     ...(clinic === undefined ? [] : ['--clinic', clinic.join(',')]),
   )
@@ -108,11 +116,28 @@ interface ConsultSetup {
   readonly truth: Case
   /** The user as the doctor; undefined where an agent plays. */
   readonly human: Agent | undefined
+  /** Whether the user is the patient. */
+  readonly isPatient: boolean
+}
+
+const patientWords = {
+  en: { other: 'Doctor: ', prompt: 'You, the patient> ' },
+  zh: { other: '医生：', prompt: '你（患者）> ' },
+} as const
+
+/** The user as the patient, who is told what the patient knows. @throws Fault `bad-input` where the user is the doctor too */
+function userAsPatient(agent: string, language: Language, streams: LineStreams): Patient {
+  if (agent === 'human')
+    throw new Fault('bad-input', '--patient human: expected an --agent to talk with, got none')
+  return freePatient({
+    chat: humanChat({ ...streams, ...patientWords[language] }),
+    knowledge: loadKnowledge(),
+  })
 }
 
 /** Plays the consultation, prints the true diagnosis and the score, and saves the episode with `--save`. */
 async function playConsultation(
-  { plan, stage, truth, human }: ConsultSetup,
+  { plan, stage, truth, human, isPatient }: ConsultSetup,
   { save, json }: ConsultFlags,
   { out, signal }: { readonly out: Output; readonly signal: AbortSignal },
 ): Promise<void> {
@@ -121,7 +146,7 @@ async function playConsultation(
   const doctor = await stage.openDoctor()
   const played = await play(truth, {
     makeEnv: task.makeEnv,
-    agent: human ?? printTurns(agentFor(doctor, truth), out),
+    agent: human ?? printTurns(agentFor(doctor, truth), out, isPatient),
     agentName: plan.agent,
     // The seeds of an evaluation, so that any of its consultations can be replayed here.
     seeds: evaluationSeeds(plan.recipe.seed, truth.id),
@@ -148,23 +173,26 @@ async function playConsultation(
 /** Runs `bedside consult`. @returns the exit code */
 export async function consult(given: ConsultFlags, terminal: Terminal): Promise<number> {
   checkSave(given.save)
-  const { agent = 'human', ...flags } = applyCaseId(given)
+  const { agent = 'human', patient: named, ...others } = applyCaseId(given)
+  const isPatient = named === 'human'
+  const flags = { ...others, ...(isPatient ? {} : withoutUndefined({ patient: named })) }
   const { signal, stdin } = terminal
   const out = output(terminal, { ...flags, out: given.save })
   const plan = await createConsultPlan({ ...flags, agent })
   const screen = { input: stdin, output: out.resultStream }
   const human =
     agent === 'human' ? humanDoctor({ ...screen, language: plan.recipe.language }) : undefined
+  const patient = isPatient ? userAsPatient(agent, plan.recipe.language, screen) : undefined
   // A trained doctor may have seen some of a file's cases, so it keeps to the split; others may see all.
   const whole = flags.split === undefined && !isFolder(agent)
   await using stage = await openPlaySession(plan, {
-    ...withoutUndefined({ human }),
+    ...withoutUndefined({ human, patient }),
     ...(whole ? { whole } : {}),
   })
   const truth = await chooseCase(flags.case, plan, stage)
   await out.note(`${truth.id} · ${stage.task.tier} · ${human ? 'you are the doctor' : agent}\n`)
   try {
-    await playConsultation({ plan, stage, truth, human }, flags, { out, signal })
+    await playConsultation({ plan, stage, truth, human, isPatient }, flags, { out, signal })
     const used = usageLine(stage.usage())
     if (used !== '') await out.note(used)
     return 0

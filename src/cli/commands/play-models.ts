@@ -2,7 +2,11 @@
 import { stringify } from 'yaml'
 import { Fault } from '../../error.js'
 import { withoutUndefined } from '../../platform/without-undefined.js'
-import type { RecipeModels, RoleModelSettings } from '../../runs/models/recipe-models.js'
+import {
+  isModelPatient,
+  type RecipeModels,
+  type RoleModelSettings,
+} from '../../runs/models/recipe-models.js'
 import { openRoleModels, type RoleModels } from '../../runs/models/role-models.js'
 import { parseRecipe, type Recipe, StoredRecipe } from '../../runs/recipe.js'
 
@@ -52,11 +56,11 @@ export function layModels(recipe: Recipe, set: readonly string[] = []): Recipe {
 
 /** The name of the plan's patient; undefined where the cases decide. */
 export const patientName = ({ patient, recipe: { env, models } }: ModelPlan): string | undefined =>
-  patient ?? env.patient ?? (models?.patient ? 'chat' : undefined)
+  patient ?? env.patient ?? (models?.patient ? 'free' : undefined)
 
 /** Whether a language model that may cost money plays. */
 export const isPaid = (plan: ModelPlan): boolean =>
-  plan.agent === 'chat' || patientName(plan) === 'chat' || plan.recipe.models !== undefined
+  plan.agent === 'chat' || isModelPatient(patientName(plan)) || plan.recipe.models !== undefined
 
 /** The model that `--model` and `--base-url` name, over that of the recipe. */
 function flagged(
@@ -77,13 +81,13 @@ function flagged(
 /** The models that the plan needs, by role. @throws Fault `bad-input` where a role that a model plays has none */
 export function playModels(plan: ModelPlan): RecipeModels {
   const { doctor, patient, ...others } = plan.recipe.models ?? {}
-  const chatPatient = patientName(plan) === 'chat'
+  const name = patientName(plan)
   return {
     ...others,
     ...(plan.agent === 'chat' ? { doctor: flagged(plan, '--agent chat', 'doctor', doctor) } : {}),
     // A patient without a model of its own is played by the doctor's.
-    ...(chatPatient
-      ? { patient: patient ?? flagged(plan, '--patient chat', 'patient', undefined) }
+    ...(isModelPatient(name)
+      ? { patient: patient ?? flagged(plan, `--patient ${name}`, 'patient', undefined) }
       : {}),
   }
 }

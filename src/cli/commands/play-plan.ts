@@ -1,7 +1,7 @@
 /** Turns flags into a plan of play, and opens its task, doctor and cases. */
-import type { Agent, AnyAgent, Grammar } from '../../agent.js'
+import type { Agent, AnyAgent } from '../../agent.js'
 import { chatDoctor } from '../../agents/chat.js'
-import { type GrammarName, namedGrammar } from '../../agents/grammars/named.js'
+import type { GrammarName } from '../../agents/grammars/named.js'
 import type { Case } from '../../case.js'
 import { parseCaseId } from '../../cases/generator/case-id.js'
 import { generateCase } from '../../cases/generator/generate.js'
@@ -10,12 +10,14 @@ import { rulePatient } from '../../envs/patients/rule.js'
 import { Fault } from '../../error.js'
 import { clinic, type Knowledge } from '../../knowledge/knowledge.js'
 import { loadKnowledge } from '../../knowledge/load.js'
+import type { Patient } from '../../patient.js'
 import { type Persona, parsePersona } from '../../persona.js'
 import { withoutUndefined } from '../../platform/without-undefined.js'
-import { recipeGrammar } from '../../runs/backends.js'
+import { doctorGrammar } from '../../runs/backends.js'
 import { readStoredRecipe } from '../../runs/directory.js'
+import { isModelPatient } from '../../runs/models/recipe-models.js'
 import { openRoleModels } from '../../runs/models/role-models.js'
-import type { Recipe } from '../../runs/recipe.js'
+import { type Recipe, withPreset } from '../../runs/recipe.js'
 import { selectionCount, taskOf } from '../../runs/task-of-recipe.js'
 import { baseRecipe, openTrained, trainedAt } from '../../runs/trained.js'
 import { readCases } from '../../storage/case-files.js'
@@ -30,6 +32,8 @@ import { isSamePlace } from './run-folder.js'
 /** Flags that choose the doctor, the patient, the exams and the reward. */
 export interface DoctorFlags {
   readonly agent?: string
+  /** Name of a published environment. */
+  readonly env?: string
   /** Name or module of the patient. */
   readonly patient?: string
   /** Names and modules of exam simulators. */
@@ -49,7 +53,7 @@ export interface DoctorFlags {
 
 /** Everything that determines a consultation or evaluation, serialisable. */
 export interface PlayPlan
-  extends Omit<DoctorFlags, 'agent' | 'reward' | 'maxTurns' | 'set' | 'grammar' | 'trust'> {
+  extends Omit<DoctorFlags, 'agent' | 'env' | 'reward' | 'maxTurns' | 'set' | 'grammar' | 'trust'> {
   readonly agent: string
   /** `all`: every case of a file, or generated cases of both splits. */
   readonly split: 'train' | 'heldout' | 'all'
@@ -66,7 +70,9 @@ export async function createPlan(
   const { agent, split = 'heldout', patient, exams, persona, baseUrl, model } = flags
   const { seed, lang, reward, maxTurns, questionsOnly, tier } = flags
   const { count, file: caseFile } = flags.cases ?? {}
-  const base = layModels(await baseRecipe(flags), modelAssignments(flags))
+  const own = await baseRecipe(flags)
+  const played = flags.env === undefined ? own : withPreset(own, flags.env)
+  const base = layModels(played, modelAssignments(flags))
   const { file, ...generated } = base.cases
   const recipe: Recipe = {
     ...base,
@@ -93,12 +99,6 @@ export const clinicKnowledge = async (
   place = '--clinic',
 ): Promise<Knowledge> =>
   groups ? rethrowRangeError(place, () => clinic(loadKnowledge(), groups)) : loadKnowledge()
-
-/** The grammar of a chat doctor. */
-const doctorGrammar = (recipe: Recipe): Grammar => {
-  const named = recipe.models?.doctor?.grammar
-  return named ? namedGrammar(named) : recipeGrammar(recipe)
-}
 
 /** Opens the plan's agent: one of the task's, a module's, a chat model, or a trained policy. */
 async function doctorOf(
@@ -158,14 +158,17 @@ async function readPlanCases(
   }
 }
 
-/** Persona of the plan. @throws Fault `bad-input` where the patient is not the rule patient */
+/** Persona of the plan. @throws Fault `bad-input` where the patient is neither the rule patient nor its skin */
 function planPersona(plan: PlayPlan): Persona | undefined {
   const { persona } = plan
   if (persona === undefined) return undefined
   const parsed = parsePersona(persona)
   const named = patientName(plan) ?? 'rule'
-  if (named !== 'rule')
-    throw new Fault('bad-input', `--persona: expected the rule patient, got \`--patient ${named}\``)
+  if (named !== 'rule' && named !== 'skin')
+    throw new Fault(
+      'bad-input',
+      `--persona: expected the rule patient or the skin, got \`--patient ${named}\``,
+    )
   return parsed
 }
 
@@ -173,6 +176,7 @@ function planPersona(plan: PlayPlan): Persona | undefined {
  * Opens a plan.
  * Long because every flag of a role lays one part over the task.
  * @param whole use every case of a file, whatever its split @default true where all cases are marked as of that split
+ * @param human the user as the doctor, and `patient` as the patient
  * @param concurrency consultations at once, each with a request of each chat model under way at most
  */
 export async function openPlaySession(
@@ -180,17 +184,23 @@ export async function openPlaySession(
   {
     whole,
     human,
+    patient,
     concurrency,
   }: {
     readonly whole?: boolean
     readonly human?: Agent
+    readonly patient?: Patient
     readonly concurrency?: number | undefined
   } = {},
 ) {
   const { recipe } = plan
-  const models = openRoleModels(playModels(plan), { concurrency, reward: recipe.reward })
   const knowledge = await clinicKnowledge(recipe.cases.clinic)
   const persona = planPersona(plan)
+  const name = patientName(plan)
+  const models = openRoleModels(playModels(plan), {
+    ...{ concurrency, reward: recipe.reward, knowledge, persona },
+    ...(isModelPatient(name) ? { patient: name } : {}),
+  })
   const own = await readPlanCases(plan)
   if (persona && own.cases?.some(({ findings }) => findings.some(({ question }) => question)))
     throw new Fault(
@@ -200,9 +210,10 @@ export async function openPlaySession(
   const task = await taskOf(recipe, {
     ...own,
     ...withoutUndefined({ whole, patient: plan.patient, exams: plan.exams }),
-    ...withoutUndefined({ patient: models.patient, judge: models.judge }),
     ...{ chats: models.chats, completions: models.completions, examiners: models.examiners },
     ...(persona ? { patient: rulePatient({ knowledge, persona }) } : {}),
+    ...withoutUndefined({ patient: models.patient, referencePatient: models.referencePatient }),
+    ...withoutUndefined({ patient, judge: models.judge }),
   })
   const opened: AsyncDisposable[] = []
   const keep = (one: AsyncDisposable) => void opened.push(one)

@@ -7,6 +7,7 @@ import { type TierName, tierNames } from '../../knowledge/tiers.js'
 import { parsePersona, personas } from '../../persona.js'
 import { maxSeed } from '../../seed.js'
 import { isModule } from '../../tasks/modules.js'
+import { publishedEnvNames } from '../../tasks/published.js'
 import type { Language } from '../../turn.js'
 import type { PrintFlags } from '../print/output.js'
 
@@ -115,7 +116,7 @@ const addModelFlags = (command: Command): Command =>
     )
     .option(
       '--model <NAME>',
-      'the chat model of the doctor, and of a chat patient that has none of its own',
+      'the chat model of the doctor, and of a skin or free patient that has none of its own',
     )
     .addOption(
       choose(
@@ -133,9 +134,16 @@ const addModelFlags = (command: Command): Command =>
 /** Adds the flags of patient, exams, persona, reward and chat models. */
 export const addDoctorFlags = (command: Command): Command =>
   addModelFlags(command)
+    .addOption(
+      choose(
+        '--env <NAME>',
+        'a published environment: its turns, exams, grammar and reward (docs/environments.md)',
+        publishedEnvNames,
+      ),
+    )
     .option(
       '--patient <NAME|MODULE>',
-      'who answers: rule, record, chat, or a module (.mjs) that exports `patient` (default: as the cases need)',
+      'who answers: rule, record, skin, free, or a module (.mjs) that exports `patient` (default: as the cases need); of `consult` also human, yourself',
     )
     .option(
       '--exams <NAME,...>',

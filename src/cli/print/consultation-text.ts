@@ -2,6 +2,7 @@
 import { intakeText } from '../../agents/intake.js'
 import { type Case, type DoctorView, primaryDiagnosis, textInLanguage } from '../../case.js'
 import type { Episode } from '../../episode.js'
+import { stripControls } from '../../platform/line-reader.js'
 import type { Part, Score } from '../../reward.js'
 import type { Action, Language, Stop, Turn } from '../../turn.js'
 import { numberText, type Output, table } from './output.js'
@@ -60,11 +61,6 @@ const stops: Readonly<Record<Stop, string>> = {
 }
 
 type Paint = Output['paint']
-
-/** Strips control characters, so that text of a model cannot steer the terminal. */
-const stripControls = (text: string): string =>
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is cut out
-  text.replace(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/g, '')
 
 const percent = (p: number): string => `${Number((100 * p).toFixed(1))}%`
 

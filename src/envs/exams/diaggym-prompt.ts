@@ -2,8 +2,9 @@
  * The prompt of DiagGym, the examination simulator of MAGIC-AI4Med/DiagGym (commit bc49719): a text that a completion
  * model goes on with. `test/golden/diaggym.json` holds those of the published client.
  */
-import { type ExaminerView, type Finding, textInLanguage } from '../../case.js'
+import { type ExaminerView, textInLanguage } from '../../case.js'
 import type { Knowledge } from '../../knowledge/knowledge.js'
+import { historyNotes } from '../history-notes.js'
 
 /** Ends one examination in the prompt and in the model's reply. */
 const separator = '<SEP>'
@@ -37,26 +38,6 @@ export const examNameOf = (order: string): string =>
 
 const sexes = { F: 'F', M: 'M', X: 'other' } as const
 
-/** The headings of a note up to the examination, each with the kinds of finding under it. */
-const sections: readonly (readonly [string, readonly Finding['kind'][]])[] = [
-  ['Allergies', ['allergy']],
-  ['Chief Complaint', []],
-  ['History of Present Illness', ['symptom', 'sign', 'vital', 'lab', 'imaging', 'pathology']],
-  ['Past Medical History', ['antecedent', 'medication']],
-  ['Social History', ['social']],
-  ['Family History', ['family']],
-]
-
-/** A finding as a note has it: `fever`, `cough: dry`, or a recorded question with its answer; nothing of what is absent. */
-function noteOf({ id, state, value, question, utterance }: Finding, knowledge: Knowledge): string {
-  if (question && utterance)
-    return `${textInLanguage(question, 'en')} ${textInLanguage(utterance, 'en')}`
-  if (state === 'absent' || state === 'unknown') return ''
-  const name = knowledge.finding.get(id)?.name.en.toLowerCase() ?? id.replaceAll('-', ' ')
-  const measured = value === undefined ? '' : ` (${value})`
-  return state === 'present' ? `${name}${measured}` : `${name}: ${state}${measured}`
-}
-
 /**
  * What DiagGym is told of a patient: age, sex, complaint and history under the headings of a discharge note, which its
  * training cases have up to the physical examination.
@@ -70,19 +51,13 @@ export function diagGymProfile(
   knowledge: Knowledge,
 ): string {
   const { age, sex } = demographics
-  const notes = (kinds: readonly Finding['kind'][]): string =>
-    [...history.values()]
-      .filter(({ kind }) => kinds.includes(kind))
-      .map((finding) => noteOf(finding, knowledge))
-      .filter(Boolean)
-      .join('; ')
-  const written = sections.map(([title, kinds]) => ({
-    title,
-    text: kinds.length === 0 ? textInLanguage(complaint, 'en') : notes(kinds),
-  }))
+  const sections = [
+    { title: 'Chief Complaint', text: textInLanguage(complaint, 'en') },
+    ...historyNotes(history.values(), 'en', knowledge),
+  ]
   return [
     ...(sex === undefined ? [] : [`Sex: ${sexes[sex]}`]),
     ...(age === undefined ? [] : [`Age: ${age.v} ${age.unit}${age.v === 1 ? '' : 's'}`]),
-    ...written.filter(({ text }) => text !== '').map(({ title, text }) => `${title}:\n${text}`),
+    ...sections.map(({ title, text }) => `${title}:\n${text}`),
   ].join('\n\n')
 }

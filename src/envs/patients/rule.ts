@@ -8,23 +8,12 @@
 import type { FindingDefinition, Knowledge } from '../../knowledge/knowledge.js'
 import type { PatientContext, Reply } from '../../patient.js'
 import { dialLevel, type Persona } from '../../persona.js'
-import type { RevealedFinding, Understanding } from '../../turn.js'
-import { answerTopics, volunteerFindings } from './nlg/answer.js'
+import { draftReply } from './draft.js'
 import type { AnswerDraft, AnswerInput } from './nlg/answer-input.js'
-import { answerAsides } from './nlg/aside-answers.js'
-import { answerConversation, denyPain, ownIdea } from './nlg/conversation.js'
-import { isPain } from './nlg/details.js'
-import { pickFresh } from './nlg/fresh.js'
 import { applyManner, losesThread } from './nlg/manner.js'
 import { momentsOf } from './nlg/moments.js'
 import type { AbsentPolicy } from './nlg/recall.js'
-import {
-  introduced,
-  joinSentences,
-  type Occasion,
-  pickStockSentence,
-} from './nlg/stock-sentences.js'
-import { followedTopic, type Topic } from './nlu/focus.js'
+import { introduced, joinSentences, pickStockSentence } from './nlg/stock-sentences.js'
 import { understandInContext } from './nlu/follow-ups/follow-up.js'
 import type { TextReader } from './nlu/follow-ups/question.js'
 import type { ParsedUtterance } from './nlu/parsed-utterance.js'
@@ -41,27 +30,10 @@ export interface RulePatientOptions {
   readonly absentPolicy?: AbsentPolicy
 }
 
-/** The stock sentence and the understanding of each dialogue act that asks about no finding. */
-const occasions: {
-  readonly [kind in Exclude<
-    ParsedUtterance['kind'],
-    'finding' | 'attribute' | 'aside' | 'unmodelled' | 'open' | 'advice' | 'courtesy'
-  >]: readonly [Occasion, Understanding]
-} = {
-  'diagnosis-request': ['refused', 'refused'],
-  injection: ['refused', 'refused'],
-  'exam-request': ['exam-request', 'exam-only'],
-  ambiguous: ['ambiguous', 'ambiguous'],
-  unclear: ['unclear', 'unclear'],
-}
-
 /** How an interpreter passes an answer on; most of the time without saying so. */
 const interpreted = {
-  en: {
-    F: ['She says:', 'She tells me:', 'As she puts it:'],
-    M: ['He says:', 'He tells me:', 'As he puts it:'],
-  },
-  zh: { F: ['她说：', '她跟我说：', '她的意思是：'], M: ['他说：', '他跟我说：', '他的意思是：'] },
+  en: { F: 'She says:', M: 'He says:' },
+  zh: { F: '她说：', M: '他说：' },
 } as const
 /** Turns from one such introduction to the next. */
 const introducedEvery = 4
@@ -75,30 +47,13 @@ function deliver(
 ): string {
   const { view, language, dialogue } = context
   const moments = () => momentsOf(knowledge, part, parsed)
-  const answered = applyManner(part.text, moments, topic, context)
+  const answered = applyManner(part.text, moments, topic, context, parsed.questions)
   const said = part.plea ? joinSentences([answered, part.plea], language) : answered
   const { speaker, sex } = view.demographics
   if (speaker !== 'interpreter' || dialogue.length % introducedEvery > 0) return said
-  const bank = interpreted[language][sex === 'F' ? 'F' : 'M']
-  const words = dialogue.length === 0 ? bank[0] : pickFresh(bank, context, ['interpreted'])
-  return introduced(words, said, language)
-}
-
-/** "The pain" is one of the patient's pains, whatever the last topic was. */
-const painWord = /\b(?:pains?|painful|aches?|aching|hurts?|hurting|sore)\b|疼|痛/i
-
-/** The topics of an utterance. An attribute without a complaint is resolved to what is being talked about. */
-function resolveTopics(
-  knowledge: Knowledge,
-  parsed: ParsedUtterance,
-  context: PatientContext,
-): readonly Topic[] {
-  const pain = painWord.test(parsed.about ?? '')
-  const loose = parsed.loose.flatMap(
-    (attribute) =>
-      followedTopic(knowledge, context, attribute, (id) => !pain || isPain(knowledge, id)) ?? [],
-  )
-  return [...parsed.topics, ...loose]
+  // What the interpreter did not understand is nobody else's question.
+  if (part.understood === 'unclear' || part.understood === 'ambiguous') return said
+  return introduced(interpreted[language][sex === 'F' ? 'F' : 'M'], said, language)
 }
 
 /** Complaints that an open question may bring up: boolean symptoms without a parent. */
@@ -112,42 +67,19 @@ const complaintsOf = ({ findings }: Knowledge): readonly FindingDefinition[] =>
       attribute === undefined,
   )
 
-const toId = ({ finding }: RevealedFinding): string => finding
-
-/** An answer with those to other topics of the same utterance before it: "What shall I call you? What brings you in?" */
-function beside(asides: readonly string[], part: AnswerDraft, input: AnswerInput): AnswerDraft {
-  if (asides.length === 0) return part
-  const { sentences, told } = answerAsides(asides, input)
-  const text = joinSentences([...sentences, part.text], input.context.language)
-  return { ...part, text, told: [...told, ...part.told] }
-}
-
-/** The answer to an utterance that has been understood. */
-function draftAnswer(
-  parsed: ParsedUtterance,
-  topics: readonly Topic[],
-  most: number,
-  complaints: readonly FindingDefinition[],
-  input: AnswerInput,
-): AnswerDraft {
-  const { kind } = parsed
-  if (kind === 'attribute' && topics.length === 0) return denyPain(input)
-  if (kind === 'finding' || kind === 'attribute')
-    return answerTopics(topics, most, input, parsed.recap, parsed.asides)
-  if (kind === 'open') return beside(parsed.asides, volunteerFindings(complaints, input), input)
-  const part = answerConversation(parsed, input)
-  if (part) return part
-  const [occasion, understood] = occasions[kind as keyof typeof occasions] // what `answerConversation` leaves
-  const idea = kind === 'diagnosis-request' ? ownIdea(input.context) : undefined
-  const text = idea ?? pickStockSentence(occasion, input.context, input.utterance)
-  return { text, understood, told: [] }
-}
-
-/** Topics answered at once, where the persona or an interpreter leaves time for one only. */
+/** Questions answered at once where the persona or an interpreter leaves less time. */
+const mostHurried = 3
 const isHurried = ({ view: { persona, demographics } }: PatientContext): boolean =>
   dialLevel(persona, 'impatient') >= 2 || demographics.speaker === 'interpreter'
 
+/** A reply, and what it says without the persona's manner. */
+export interface RuleReply {
+  readonly reply: Reply
+  readonly core: string
+}
+
 /** Makes the reply to an utterance that has been understood. */
+// Long because its steps share the utterance's meaning.
 function ruleReplies({
   knowledge,
   maxFindings = 4,
@@ -159,33 +91,29 @@ function ruleReplies({
       `Expected \`maxFindings\` to be a positive integer, got \`${maxFindings}\``,
     )
   const complaints = complaintsOf(knowledge)
-  return (utterance: string, given: PatientContext, reader: TextReader): Reply => {
+  return (utterance: string, given: PatientContext, reader: TextReader): RuleReply => {
     const context = persona ? { ...given, view: { ...given.view, persona } } : given
     const parsed = understandInContext(knowledge, utterance, context, reader)
     const { questions, kind } = parsed
-    const topics = resolveTopics(knowledge, parsed, context)
-    const asked = [
-      ...new Set([
-        ...topics.map(({ finding }) => finding),
-        ...(parsed.of === undefined ? [] : [parsed.of]),
-      ]),
-    ]
+    const most = isHurried(context) ? Math.min(mostHurried, maxFindings) : maxFindings
     const input: AnswerInput = { knowledge, utterance, absentPolicy, context }
+    const { draft, asked } = draftReply(parsed, input, { most, complaints, reader })
     const theme = asked.join(' ') || kind
-    const reply = (part: AnswerDraft): Reply => ({
-      text: deliver(part, parsed, theme, input),
-      understood: part.understood,
-      told: part.told,
-      questions,
-      // What the patient tells beside the question was asked for with it.
-      asked: kind === 'open' ? asked : [...new Set([...asked, ...part.told.map(toId)])],
+    const reply = (part: AnswerDraft): RuleReply => ({
+      core: part.text,
+      reply: {
+        text: deliver(part, parsed, theme, input),
+        understood: part.understood,
+        told: part.told,
+        questions,
+        asked,
+      },
     })
     if (asked.length > 0 && losesThread(theme, asked, context)) {
       const text = pickStockSentence('again-please', context, utterance)
       return reply({ text, understood: 'unclear', told: [] })
     }
-    const most = isHurried(context) ? 1 : maxFindings
-    return reply(draftAnswer(parsed, topics, most, complaints, input))
+    return reply(draft)
   }
 }
 
@@ -198,9 +126,18 @@ function ruleReplies({
 export function rulePatient(
   options: RulePatientOptions,
 ): (utterance: string, context: PatientContext) => Reply | Promise<Reply> {
-  const reply = ruleReplies(options)
+  const answer = ruleReplies(options)
   return (utterance, context) =>
-    readInSlices(options.knowledge, (reader) => reply(utterance, context, reader))
+    readInSlices(options.knowledge, (reader) => answer(utterance, context, reader).reply)
+}
+
+/** The rule patient's replies with what they say, for whoever puts that into other words. */
+export function ruleDrafts(
+  options: RulePatientOptions,
+): (utterance: string, context: PatientContext) => RuleReply | Promise<RuleReply> {
+  const answer = ruleReplies(options)
+  return (utterance, context) =>
+    readInSlices(options.knowledge, (reader) => answer(utterance, context, reader))
 }
 
 /**
@@ -210,6 +147,6 @@ export function rulePatient(
 export function rulePatientAtOnce(
   options: RulePatientOptions,
 ): (utterance: string, context: PatientContext) => Reply {
-  const reply = ruleReplies(options)
-  return (utterance, context) => reply(utterance, context, textReader(options.knowledge))
+  const answer = ruleReplies(options)
+  return (utterance, context) => answer(utterance, context, textReader(options.knowledge)).reply
 }

@@ -44,6 +44,8 @@ export interface LoopLimits {
 export interface LoopResult {
   /** Sum of the rewards of the turns. */
   readonly turns: number
+  /** The same by turn of the episode. */
+  readonly paid: readonly number[]
   /** The doctor's final diagnosis; absent without one. */
   readonly commitment?: { readonly diagnosis: string; readonly recommendation?: string }
   readonly history: readonly LoopExchange[]
@@ -127,9 +129,16 @@ export async function replayLoop(
   const costs = { invalid: rules.invalid, ignored: 0, limit: -5, marks: -2 }
   const budget = Math.min(maxTurns, loop)
   const history: LoopExchange[] = []
+  const paid: number[] = played.map(() => 0)
   let turns = 0
   let next = 0
   let active = true
+  /** What the loop pays an episode that is over already goes to its last turn. */
+  const pay = (amount: number): void => {
+    turns += amount
+    const at = Math.min(next, played.length) - 1
+    if (at >= 0) paid[at] = (paid[at] ?? 0) + amount
+  }
   for (let count = 1; count <= loop && (active || !alone); count++) {
     const turn: EpisodeTurn | undefined = active ? played[next++] : undefined
     // An episode that ended early in a way unknown to the released loop is over.
@@ -138,13 +147,13 @@ export async function replayLoop(
     const action = readAction(text)
     const verdict: ActionVerdict =
       active && !turn ? 'limit' : classifyAction(action, count >= budget, rules)
-    if (typeof verdict === 'object') return { turns, history, commitment: verdict }
+    if (typeof verdict === 'object') return { turns, paid, history, commitment: verdict }
     active = verdict !== 'limit'
     if (verdict !== 'question') {
-      turns += costs[verdict]
+      pay(costs[verdict])
       if (rules.remembersAll && verdict !== 'ignored') history.push({ doctor: text, patient: '' })
-    } else if (turn && action !== undefined) turns += await rules.ask(action, turn, history)
+    } else if (turn && action !== undefined) pay(await rules.ask(action, turn, history))
     if (verdict === 'limit' && rules.absorbing) break
   }
-  return { turns, history }
+  return { turns, paid, history }
 }

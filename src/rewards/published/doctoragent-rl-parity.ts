@@ -74,10 +74,19 @@ export function completeParityOptions({
   return { alone, loop, repeats, matches }
 }
 
-const sumScore = (parts: Readonly<Record<string, number>>): Score => ({
-  total: Object.values(parts).reduce((sum, value) => sum + value, 0),
-  parts: Object.fromEntries(Object.entries(parts).map(([name, value]) => [name, ok(value)])),
-})
+/** The sum of the parts, of which `paid` has what each turn was paid; all else is paid with the last one. */
+function sumScore(
+  parts: Readonly<Record<string, number>> & { readonly turns: number },
+  paid: readonly number[],
+): Score {
+  const total = Object.values(parts).reduce((sum, value) => sum + value, 0)
+  const last = paid.length - 1
+  return {
+    total,
+    parts: Object.fromEntries(Object.entries(parts).map(([name, value]) => [name, ok(value)])),
+    turns: paid.map((value, t) => value + (t === last ? total - parts.turns : 0)),
+  }
+}
 
 const stripHeader = (text: string): string => {
   const [, afterHeader] = text.split('\nassistant\n')
@@ -134,17 +143,20 @@ export async function scoreMatchParity(
   options: ParityOptions,
 ): Promise<Score> {
   const recorded = recordedQuestions(truth, episode)
-  const { turns, commitment, history } = await replayLoop(episode, options, {
+  const { turns, paid, commitment, history } = await replayLoop(episode, options, {
     ...{ invalid: -3, oneMark: false, unlabelled: 'put', absorbing: false, remembersAll: false },
     ask: matcherReward(recorded, options.matches),
   })
   const gold = goldTexts(truth, episode.language)
-  return sumScore({
-    turns,
-    questions: commitment ? lookupReward(history, recorded) : 0,
-    diagnosis: commitment ? 5 * characterLcs(commitment.diagnosis, gold.diagnosis) : 0,
-    recommendation: 5 * characterLcs(commitment?.recommendation ?? '', gold.recommendation),
-  })
+  return sumScore(
+    {
+      turns,
+      questions: commitment ? lookupReward(history, recorded) : 0,
+      diagnosis: commitment ? 5 * characterLcs(commitment.diagnosis, gold.diagnosis) : 0,
+      recommendation: 5 * characterLcs(commitment?.recommendation ?? '', gold.recommendation),
+    },
+    paid,
+  )
 }
 
 /** The question as shown to the models: the text between the first colon and the second. */
@@ -177,16 +189,19 @@ export async function scorePatientParity(
   truth: GraderView,
   options: ParityOptions,
 ): Promise<Score> {
-  const { turns, commitment } = await replayLoop(episode, options, {
+  const { turns, paid, commitment } = await replayLoop(episode, options, {
     ...{ invalid: -2, oneMark: true, unlabelled: 'question', absorbing: false, remembersAll: true },
     ask: generativeReward(options, true),
   })
   const gold = goldTexts(truth, episode.language)
-  return sumScore({
-    turns,
-    diagnosis: commitment ? 5 * bagF1(commitment.diagnosis, gold.diagnosis) : 0,
-    recommendation: 5 * bagF1(commitment?.recommendation ?? '', gold.recommendation),
-  })
+  return sumScore(
+    {
+      turns,
+      diagnosis: commitment ? 5 * bagF1(commitment.diagnosis, gold.diagnosis) : 0,
+      recommendation: 5 * bagF1(commitment?.recommendation ?? '', gold.recommendation),
+    },
+    paid,
+  )
 }
 
 /** Reads a judge's similarity: the first digit from 0 to 5 in the answer tags, or without tags anywhere; else 0. */
@@ -199,7 +214,7 @@ export async function scoreJudgeParity(
   options: ParityOptions,
   judge: Judge,
 ): Promise<Score> {
-  const { turns, commitment } = await replayLoop(episode, options, {
+  const { turns, paid, commitment } = await replayLoop(episode, options, {
     ...{ invalid: -2, oneMark: true, unlabelled: 'nothing', absorbing: true, remembersAll: true },
     ask: generativeReward(options, false),
   })
@@ -209,9 +224,12 @@ export async function scoreJudgeParity(
     const request = { of, reference: gold[of], answer: commitment[of] ?? '' }
     return readSimilarityParity(await judge({ task: 'similarity', ...request }, context))
   }
-  return sumScore({
-    turns,
-    diagnosis: await judged('diagnosis'),
-    recommendation: await judged('recommendation'),
-  })
+  return sumScore(
+    {
+      turns,
+      diagnosis: await judged('diagnosis'),
+      recommendation: await judged('recommendation'),
+    },
+    paid,
+  )
 }

@@ -3,6 +3,7 @@ import { type Document, isMap, isScalar } from 'yaml'
 import { z } from 'zod'
 import { grammarNames } from '../../agents/grammars/named.js'
 import { cassetteModes } from '../../chats/cassette.js'
+import { type FreePrompts, freeStyles } from '../../envs/patients/free/prompts.js'
 import { type PublishedPrompts, publishedPrompts } from '../../rewards/judges/published-prompts.js'
 import { isModelSimulator } from '../../tasks/parts.js'
 import { Count } from '../recipe-training.js'
@@ -49,6 +50,21 @@ const Model = z.strictObject({
 // The keys of the table are the names.
 const promptNames = ['own', ...Object.keys(publishedPrompts)] as ('own' | PublishedPrompts)[]
 
+/** Patients that a model plays. */
+export const modelPatients = ['skin', 'free'] as const
+/** A patient that a model plays: with the rule patient's facts, or freely. */
+export type ModelPatient = (typeof modelPatients)[number]
+
+/** Whether a patient of this name is played by a model. */
+export const isModelPatient = (name: string | undefined): name is ModelPatient =>
+  modelPatients.some((one) => one === name)
+
+/** Schema of the patient's model. */
+const PatientModel = Model.extend({
+  /** Prompts of a free patient: our own, or in the form of a published system. */
+  prompts: z.enum(Object.keys(freeStyles) as FreePrompts[]).optional(), // the keys of the table
+})
+
 /** Schema of the doctor's model. */
 const DoctorModel = Model.extend({
   /** The format of its replies; that of `policy.grammar` by default, or else `labelled`. */
@@ -76,8 +92,8 @@ const Price = z.strictObject({ input: z.number().min(0), output: z.number().min(
 /** Schema of `models`. */
 export const Models = z.strictObject({
   doctor: DoctorModel.optional(),
-  /** Naming one makes `chat` the patient, where the recipe names no other. */
-  patient: Model.optional(),
+  /** Naming one makes `free` the patient, where the recipe names no other. */
+  patient: PatientModel.optional(),
   /** Plays the exam simulators `diaggym` and `diaggym-parity`, where `env.exams` names one. */
   examiner: ExaminerModel.optional(),
   judge: JudgeModel.optional(),
@@ -98,6 +114,8 @@ export type RecipeModels = z.infer<typeof Models>
 /** Model of a role in a recipe. */
 export type RoleModelSettings = z.infer<typeof Model>
 
+/** Model of the patient in a recipe. */
+export type PatientModelSettings = z.infer<typeof PatientModel>
 /** Model of the doctor in a recipe. */
 export type DoctorModelSettings = z.infer<typeof DoctorModel>
 
@@ -154,14 +172,34 @@ interface BesideModels {
     readonly patient?: string | undefined
     readonly exams?: readonly string[] | undefined
   }
+  readonly training: {
+    readonly algorithm: string
+    readonly sft?: { readonly agent: string; readonly demonstrations?: string }
+  }
+}
+
+/** Whether the recipe's chat doctor teaches: fine-tuning on its consultations. */
+export const hasChatTeacher = ({
+  training: { algorithm, sft },
+}: Pick<BesideModels, 'training'>): boolean =>
+  algorithm === 'sft' && sft?.agent === 'chat' && sft.demonstrations === undefined
+
+function doctorProblems(recipe: BesideModels): readonly ModelProblem[] {
+  if (recipe.models?.doctor || !hasChatTeacher(recipe)) return []
+  const expected = 'expected the model of training.sft.agent `chat` (model, base-url)'
+  return [{ path: ['models', 'doctor'], expected }]
 }
 
 function patientProblems({ models, env: { patient } }: BesideModels): readonly ModelProblem[] {
   const path = ['models', 'patient']
-  if (patient === 'chat' && !models?.patient)
-    return [{ path, expected: 'expected the model of env.patient `chat` (model, base-url)' }]
-  if (models?.patient && patient !== undefined && patient !== 'chat')
-    return [{ path, expected: `has no effect beside env.patient \`${patient}\`` }]
+  const idle = `has no effect beside env.patient \`${patient}\``
+  const own = models?.patient
+  if (isModelPatient(patient) && !own)
+    return [
+      { path, expected: `expected the model of env.patient \`${patient}\` (model, base-url)` },
+    ]
+  if (own && patient !== undefined && !isModelPatient(patient)) return [{ path, expected: idle }]
+  if (own?.prompts && patient === 'skin') return [{ path: [...path, 'prompts'], expected: idle }]
   return []
 }
 
@@ -174,6 +212,7 @@ function examinerProblems({ models, env: { exams = [] } }: BesideModels): readon
 
 /** Problems of `models` beside the rest of a recipe. */
 export const modelProblems = (recipe: BesideModels): readonly ModelProblem[] => [
+  ...doctorProblems(recipe),
   ...patientProblems(recipe),
   ...examinerProblems(recipe),
 ]

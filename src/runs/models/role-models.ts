@@ -11,10 +11,15 @@ import {
   shareReplies,
 } from '../../chats/shared-replies.js'
 import { diagGym } from '../../envs/exams/diaggym.js'
-import { chatPatient } from '../../envs/patients/chat.js'
+import { freePatient } from '../../envs/patients/free/free.js'
+import { freeStyle } from '../../envs/patients/free/prompts.js'
+import { rulePatient } from '../../envs/patients/rule.js'
+import { skinPatient } from '../../envs/patients/skin/skin.js'
 import { Fault } from '../../error.js'
+import type { Knowledge } from '../../knowledge/knowledge.js'
 import { loadKnowledge } from '../../knowledge/load.js'
 import type { Patient } from '../../patient.js'
+import type { Persona } from '../../persona.js'
 import { withoutUndefined } from '../../platform/without-undefined.js'
 import { chatJudge } from '../../rewards/judges/chat-judge.js'
 import type { Judge } from '../../rewards/judges/judge.js'
@@ -25,8 +30,10 @@ import {
   type DoctorModelSettings,
   type ExaminerModelSettings,
   type JudgeModelSettings,
+  type ModelPatient,
   type ModelRole,
   modelRoles,
+  type PatientModelSettings,
   type RecipeModels,
   type RoleModelSettings,
 } from './recipe-models.js'
@@ -45,6 +52,8 @@ export interface RoleModels extends Disposable {
   readonly examiners: NonNullable<TaskOptions['examiners']>
   /** The patient that the recipe's model plays. */
   readonly patient?: Patient
+  /** Where the patient is a skin: the rule patient under it. */
+  readonly referencePatient?: Patient
   /** The judge of judged rewards, by the recipe's model. */
   readonly judge?: Judge
   /** Where siblings may have heard different answers, in sentences. */
@@ -57,6 +66,12 @@ export interface OpenModelsOptions {
   readonly concurrency?: number | undefined
   /** The recipe's reward, which decides the judge's prompts where the recipe does not. @default 'default' */
   readonly reward?: string
+  /** How the patient's model plays. @default 'free' */
+  readonly patient?: ModelPatient | undefined
+  /** Knowledge base of the patient. @default that of the package */
+  readonly knowledge?: Knowledge
+  /** Persona of every patient of a skin. @default the case's own */
+  readonly persona?: Persona | undefined
 }
 
 /** Settings of a role's calls that change what its model draws. */
@@ -74,7 +89,12 @@ function keyOf(role: string, { apiKeyEnv }: RoleModelSettings): string | undefin
 }
 
 /** What a recipe may say of the model of one role or another. */
-type AnyModelSettings = JudgeModelSettings & DoctorModelSettings & ExaminerModelSettings
+interface AnyModelSettings
+  extends Omit<JudgeModelSettings, 'prompts'>,
+    DoctorModelSettings,
+    ExaminerModelSettings {
+  readonly prompts?: unknown
+}
 
 interface OpenRoleOptions {
   readonly concurrency: number | undefined
@@ -137,6 +157,24 @@ function judgeOf(
   return votes > 1 || swap ? jury(judge, { votes, swap }) : judge
 }
 
+/** The patient of a model, and the rule patient under a skin. */
+function patientOf(
+  chat: Chat,
+  { prompts }: PatientModelSettings,
+  { patient = 'free', knowledge = loadKnowledge(), persona }: OpenModelsOptions,
+): Pick<RoleModels, 'patient' | 'referencePatient'> {
+  if (patient === 'free')
+    return { patient: freePatient({ chat, knowledge, ...(prompts ? { prompts } : {}) }) }
+  const rule = { knowledge, ...(persona ? { persona } : {}) }
+  return { patient: skinPatient({ chat, ...rule }), referencePatient: rulePatient(rule) }
+}
+
+/** The patient's settings, with the sampling of its published prompts where they say nothing else. */
+const patientSettings = (
+  settings: PatientModelSettings,
+  kind: ModelPatient | undefined,
+): PatientModelSettings =>
+  kind === 'skin' ? settings : { ...freeStyle(settings.prompts ?? 'own').sampling, ...settings }
 const forgottenNote = (role: ModelRole, forgotten: number): readonly string[] =>
   forgotten === 0
     ? []
@@ -149,10 +187,12 @@ const forgottenNote = (role: ModelRole, forgotten: number): readonly string[] =>
  * @throws Fault `bad-input` for a missing key, a wrong base URL, a cassette that cannot be read, and a model without a
  *   price beside a budget of money
  */
+// Long because each part of the models is opened from the recipe's settings of its own.
 export function openRoleModels(
   { prices, budget, cassette: recorded, ...roles }: RecipeModels = {},
-  { concurrency, reward = 'default' }: OpenModelsOptions = {},
+  options: OpenModelsOptions = {},
 ): RoleModels {
+  const { concurrency, reward = 'default' } = options
   const strict = recorded?.mode === 'strict'
   const secrets = strict ? [] : keysOf(roles)
   const cassette = recorded && openCassette({ ...recorded, secrets })
@@ -161,8 +201,11 @@ export function openRoleModels(
   let complete: Complete | undefined
   const memories = new Map<ModelRole, MemoryStore>()
   for (const role of modelRoles) {
-    const settings = roles[role]
-    if (!settings) continue
+    const named = roles[role]
+    if (!named) continue
+    // The patient's settings are those of its role.
+    const settings =
+      role === 'patient' ? patientSettings(named as PatientModelSettings, options.patient) : named
     // A doctor's draws are its own: each sibling has a seed of its own, and nothing to share.
     if (role !== 'doctor' && !cassette) memories.set(role, memoryStore())
     const store = cassette ?? memories.get(role)
@@ -178,7 +221,7 @@ export function openRoleModels(
     chats,
     completions: complete ? { examiner: complete } : {},
     examiners: complete && roles.examiner ? examinersOf(complete, roles.examiner) : {},
-    ...(patient ? { patient: chatPatient({ chat: patient, knowledge: loadKnowledge() }) } : {}),
+    ...(patient && roles.patient ? patientOf(patient, roles.patient, options) : {}),
     ...(judge && roles.judge ? { judge: judgeOf(judge, roles.judge, reward) } : {}),
     notes: () => [...memories].flatMap(([role, { forgotten }]) => forgottenNote(role, forgotten)),
     [Symbol.dispose]: () => cassette?.close(),

@@ -148,8 +148,39 @@ describe('an agent', () => {
     const doctor = await document(['consult', '--agent', 'chat', ...chat])
     expect(doctor).toMatchObject({ agent: 'chat', stop: 'diagnosed' })
     await using patient = await chatServer(() => 'I could not say.')
-    const both = ['--patient', 'chat', '--model', 'm', '--base-url', patient.url]
+    const both = ['--patient', 'free', '--model', 'm', '--base-url', patient.url]
     const { stdout } = await bedside(['consult', '--agent', 'checklist', ...both])
     expect(stdout).toContain('Patient   I could not say.')
+  })
+  test('lets the user be the patient, who is told what to know, and talks with a served doctor', async () => {
+    await using server = await chatServer((messages) =>
+      messages > 6
+        ? 'Final diagnosis: Influenza'
+        : messages > 4
+          ? '<reason>So what?</reason>Order: chest X-ray'
+          : '<reason>A cough?</reason>Do you cough?',
+    )
+    const doctor = ['--agent', 'chat', '--model', 'm', '--base-url', server.url]
+    const argv = ['consult', ...doctor, '--grammar', 'grpodx', '--patient', 'human']
+    const path = join(folder, 'human-patient.jsonl')
+    const input = 'Yes, since Monday.\n\nI said so!\n'
+    const { code, stdout } = await bedside([...argv, '--save', path], { input })
+    expect(code).toBe(0)
+    // The card, the question, what was typed, and an order that the patient only hears of.
+    expect(stdout).toMatch(
+      /You came because: [\s\S]*Doctor: Do you cough\?\nYou, the patient> Yes, since Monday\.\n[\s\S]*orders chest X-ray[\s\S]*Diagnosis: Influenza/,
+    )
+    expect(stdout).not.toContain('A cough?')
+    expect(stdout.match(/Yes, since Monday\./g)).toHaveLength(1)
+    for await (const { episode } of readSavedEpisodes(path))
+      expect(episode.turns.map(({ outcome }) => ('text' in outcome ? outcome.text : ''))).toEqual([
+        ...['Yes, since Monday.', 'I said so!', expect.any(String), ''],
+      ])
+    // Somebody who leaves has not answered.
+    const left = await bedside(argv, { input: 'Yes.\n' })
+    expect(left.code).toBe(1)
+    expect(left.stderr).toContain('the end of the input')
+    const alone = await bedside(['consult', '--patient', 'human'])
+    expect([alone.code, alone.stderr]).toEqual([2, expect.stringContaining('--agent')])
   })
 })

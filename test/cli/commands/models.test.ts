@@ -48,7 +48,7 @@ const settings = (...all: readonly string[]): string[] =>
   all.flatMap((one) => ['--set', `models.${one}`])
 
 const chatFlags = (url: string) => [
-  ...['evaluate', '--agent', 'chat', '--model', 'd', '--base-url', url, '--patient', 'chat'],
+  ...['evaluate', '--agent', 'chat', '--model', 'd', '--base-url', url, '--patient', 'free'],
   ...settings('patient.model=p', `patient.base-url=${url}`),
 ]
 
@@ -230,6 +230,9 @@ test('rewards score asks the judge that is named, and says what it used', async 
   })
 })
 
+/** What a patient does not know can be read; each time it is said otherwise. */
+const unsure = (n: number): string => `I'm not sure${'!'.repeat(n)}`
+
 describe('train with models', () => {
   const recipe = [
     ...['--clinic', 'upper-airway', '--cases', '4', '--steps', '2'],
@@ -242,7 +245,7 @@ describe('train with models', () => {
     let [asked, spoken] = [new Set<string>(), 0]
     const { baseURL } = await serve((response, request) => {
       asked.add(JSON.stringify(request.body))
-      completion(`No. (${++spoken})`)(response, request)
+      completion(unsure(++spoken))(response, request)
     })
     const out = join(folder, 'trained')
     const report = await document([
@@ -259,7 +262,7 @@ describe('train with models', () => {
   test('a recorded run is trained again without a server, to the same weights', async () => {
     let spoken = 0
     const server = await serve((response, request) =>
-      completion(`No. (${++spoken})`)(response, request),
+      completion(unsure(++spoken))(response, request),
     )
     const run = async (name: string, mode: string) => {
       const out = join(folder, name)
@@ -279,7 +282,7 @@ describe('train with models', () => {
   })
 
   test('a budget ends it with what is done, to go on with', async () => {
-    const { baseURL } = await serve(completion('No.'))
+    const { baseURL } = await serve(completion(unsure(0)))
     const { code, stderr } = await bedside([
       ...['train', ...recipe, '--out', join(folder, 'broke')],
       ...settings('patient.model=p', `patient.base-url=${baseURL}`, 'budget.tokens=300'),

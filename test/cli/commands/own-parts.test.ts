@@ -96,7 +96,7 @@ describe('modules on the command line', () => {
     ],
     [['train', '--set', 'env.patient=ruel'], 'env.patient: expected rule, record'],
     [['train', '--set', 'own=[backend]'], 'given `backend` by a program'],
-    [['evaluate', '--agent', 'random', '--patient', 'chat', '--persona', 'calm'], '--persona'],
+    [['evaluate', '--agent', 'random', '--patient', 'free', '--persona', 'calm'], '--persona'],
   ])('%j is bad input', async (argv, message) => {
     const { code, stderr } = await bedside(argv)
     expect(stderr).toContain(message)

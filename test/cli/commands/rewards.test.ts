@@ -372,6 +372,24 @@ describe('rewards score of chats', () => {
     })
   })
 
+  test('reads functions that the doctor called, as servers log them', async () => {
+    const call = (name: string, given: object) => ({
+      ...{ role: 'assistant', content: null },
+      tool_calls: [
+        { id: 'a', type: 'function', function: { name, arguments: JSON.stringify(given) } },
+      ],
+    })
+    const messages = [
+      call('ask_patient', { question: 'Any fever?' }),
+      { role: 'tool', tool_call_id: 'a', content: 'Yes.' },
+      call('diagnose', { diagnosis: 'Influenza' }),
+    ]
+    const path = await chats('calls.jsonl', [{ messages, diagnosis: 'Influenza' }])
+    expect(await reportOf(path, ...by, '--grammar', 'tools')).toMatchObject({
+      reward: { mean: 1 },
+    })
+  })
+
   test('and says of a reward of unknown facts that it is unavailable', async () => {
     const path = await chats('chats.jsonl')
     const both = ['--reward', 'diagnosis-accuracy', '--reward', 'cost']

@@ -70,8 +70,8 @@ models:
     ['a price', 'models: { prices: { m: { input: -1, output: 1 } } }', /models\.prices\.m\.input/],
     [
       'a patient without a model',
-      'env: { patient: chat }',
-      /models\.patient: expected the model of env\.patient `chat`/,
+      'env: { patient: free }',
+      /models\.patient: expected the model of env\.patient `free`/,
     ],
     [
       'a model for another patient',

@@ -9,9 +9,9 @@ import { dialLevel } from '../../../persona.js'
 import { normaliseText } from '../../../text/phrase-search.js'
 import type { RevealedFinding, Understanding } from '../../../turn.js'
 import { type AskedAttribute, findAttributes, isGeneric } from '../nlu/attributes.js'
+import { asksIfRight } from '../nlu/closings/recap.js'
 import { languageByScript } from '../nlu/finding-match.js'
 import type { Topic } from '../nlu/focus.js'
-import { asksIfRight } from '../nlu/recap.js'
 import type { AnswerDraft, AnswerInput } from './answer-input.js'
 import { answerAsides, moreOfTopics } from './aside-answers.js'
 import { detailSentence, ownDetail } from './details.js'
@@ -20,8 +20,10 @@ import { closedGateSentence, findingSentence, isOpenQuestion } from './finding-s
 import { pickFresh } from './fresh.js'
 import { knowsJargon } from './manner.js'
 import { closedGate, reportedState } from './recall.js'
+
 import { mootSentence } from './speaker.js'
-import { recapSentences, unsureDetailSentences } from './speech-sentences.js'
+import { unsureDetailSentences } from './speech-sentences.js'
+
 import {
   introduced,
   joinSentences,
@@ -30,7 +32,8 @@ import {
   stockSentences,
 } from './stock-sentences.js'
 
-interface Answer {
+/** The answer to one topic. */
+export interface Answer {
   readonly how: Extract<
     Understanding,
     'answered' | 'unknown' | 'exam-only' | 'repeated' | 'withheld' | 'unclear'
@@ -125,8 +128,8 @@ function wantedDetails(
   answer: Answer,
   { knowledge, utterance, several }: AnswerInput,
 ): readonly AskedAttribute[] {
-  const { text } = normaliseText(utterance)
-  const named = several || asksIfRight(text) ? [] : findAttributes(text)
+  const read = normaliseText(utterance)
+  const named = several || asksIfRight(read) ? [] : findAttributes(read.text)
   const wanted = named.filter((one) => beside.has(one))
   if (topic.attribute === undefined) {
     const medicine = knowledge.finding.get(topic.finding)?.kind === 'medication'
@@ -183,18 +186,14 @@ function answerTopic(topic: Topic, input: AnswerInput): Answer | undefined {
 }
 
 /** How an answer of several parts counts as understood: as the first of these that one part is. */
-const precedence = ['answered', 'unknown', 'withheld', 'repeated', 'exam-only', 'unclear'] as const
-
-/** The answer to a recap: a yes, or what was wrong in it. */
-function answerRecap(answers: readonly Answer[], denied: ReadonlySet<string>, input: AnswerInput) {
-  const wrong = answers.filter(({ told }) => {
-    if (!told || (told.state !== 'present' && told.state !== 'absent')) return false
-    return (told.state === 'absent') !== denied.has(told.finding)
-  })
-  const bank = recapSentences[wrong.length > 0 ? 'wrong' : 'right'][input.context.language]
-  const opening = pickFresh(bank, input.context, ['recap', input.utterance.length])
-  return [opening, ...wrong.map(({ sentence }) => sentence)]
-}
+export const precedence = [
+  'answered',
+  'unknown',
+  'withheld',
+  'repeated',
+  'exam-only',
+  'unclear',
+] as const
 
 /** The sentences of several answers, with a few words before the first that was given before. */
 function joinAnswers(answers: readonly Answer[], { context }: AnswerInput): readonly string[] {
@@ -209,7 +208,7 @@ function joinAnswers(answers: readonly Answer[], { context }: AnswerInput): read
 }
 
 /** The answers to topics one after the other, so that each begins otherwise than the one before. */
-function answerInTurn(topics: readonly Topic[], input: AnswerInput): readonly Answer[] {
+export function answerInTurn(topics: readonly Topic[], input: AnswerInput): readonly Answer[] {
   const answers: Answer[] = []
   let saying = ''
   const first = topics.length > 1 ? { ...input, several: true } : input
@@ -230,14 +229,12 @@ function answerInTurn(topics: readonly Topic[], input: AnswerInput): readonly An
 
 /**
  * Answers the first `most` topics, and asks the doctor to put the others one at a time.
- * @param recap the findings that the doctor has said the patient does not have, where the utterance is a recap
  * @param asides topics that no finding answers, answered after the others
  */
 export function answerTopics(
   topics: readonly Topic[],
   most: number,
   input: AnswerInput,
-  recap?: ReadonlySet<string>,
   asides: readonly string[] = [],
 ): AnswerDraft {
   const { context, utterance } = input
@@ -253,9 +250,7 @@ export function answerTopics(
   // What was told before need not be said again beside what is new.
   const fresh =
     more.sentences.length > 0 ? answers.filter(({ how }) => how !== 'repeated') : answers
-  const parts = recap
-    ? answerRecap(answers, recap, input)
-    : [...joinAnswers(fresh, input), ...more.sentences, ...others.sentences]
+  const parts = [...joinAnswers(fresh, input), ...more.sentences, ...others.sentences]
   const plea = topics.length > most ? pickStockSentence('one-at-a-time', context, utterance) : ''
   return {
     text: joinSentences([...new Set(parts)], context.language),
@@ -265,9 +260,10 @@ export function answerTopics(
   }
 }
 
-/** What the patient came with, said again where the first words of the doctor ask for it. */
+/** What the patient came with, said again where the doctor asks for it before anything else about the illness. */
 const openingWords = ({ view, dialogue, language }: PatientContext): readonly string[] =>
-  dialogue.length === 0 && view.complaint.findings.length > 0
+  dialogue.every(({ reply }) => reply.asked.length + reply.told.length === 0) &&
+  view.complaint.findings.length > 0
     ? [textInLanguage(view.complaint.text, language)]
     : []
 

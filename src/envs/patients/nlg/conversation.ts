@@ -4,7 +4,9 @@ import type { ParsedUtterance } from '../nlu/parsed-utterance.js'
 import type { AnswerDraft, AnswerInput } from './answer-input.js'
 import { answerAsides, speechSentence } from './aside-answers.js'
 import { biographySentence } from './biography-sentences.js'
+import { consentSentence } from './consent.js'
 import { pickFresh } from './fresh.js'
+import { graveDetail } from './grave.js'
 import { closedGate, reportedState } from './recall.js'
 import { speakOfPatient } from './speaker.js'
 import {
@@ -26,6 +28,8 @@ function isSafelyDenied(id: string, { knowledge, context, absentPolicy }: Answer
 /** Answers a question whose topic is unknown. */
 function answerUnknownTopic({ expects = 'content' }: ParsedUtterance, input: AnswerInput) {
   const { context } = input
+  const upset = expects === 'content' ? graveDetail(context) : undefined
+  if (upset !== undefined) return { text: upset, understood: 'unknown', told: [] } as const
   const bank = unknownTopicSentences[expects][context.language]
   const terse = dialLevel(context.view.persona, 'terse') >= 2
   const brief = terse ? [...bank].sort((a, b) => a.length - b.length).slice(0, 5) : bank
@@ -87,6 +91,8 @@ export function answerConversation(
   if (speech === 'has-illness') {
     return { text: answerIllness(context), understood: 'refused', told: [] }
   }
+  if (speech === 'consent')
+    return { text: consentSentence(input), understood: 'courtesy', told: [] }
   const news = speech === 'agreement' ? newsReply(input) : undefined
   if (news !== undefined) return { text: news, understood: 'courtesy', told: [] }
   if (kind === 'advice' || kind === 'courtesy')

@@ -3,17 +3,21 @@ import type { PatientContext } from '../../../patient.js'
 import { type Dial, dialLevel } from '../../../persona.js'
 import { uniform } from '../../../seed.js'
 import { openingPolarity } from '../../../text/reply-openings.js'
+import type { Language } from '../../../turn.js'
 import { biographySentence } from './biography-sentences.js'
-import { theoryOf, wishOf } from './convictions.js'
+import { theories, theoryOf, wishes, wishOf } from './convictions.js'
 import { pickFresh, stemAge, stemOf, stemsOf } from './fresh.js'
+import { isGrave } from './grave.js'
 import { carerRemarks, type ReplyMoment, remarks } from './manner-sentences.js'
 import { speakOfPatient } from './speaker.js'
 import { joinSentences } from './stock-sentences.js'
 
 /** P(a remark on an answer), by the level of the dial. */
-const remarkChance = [0, 0.15, 0.3, 0.5]
-/** Turns after a remark of a dial without another. */
-const pause = 2
+const remarkChance = [0, 0.12, 0.25, 0.45]
+/** Turns after a remark without another. */
+const pause = 5
+/** Questions of one utterance, or exchanges, from which somebody runs out of patience. */
+const patience = { questions: 3, exchanges: 10 } as const
 
 /** Dials that have remarks, in the order in which they are asked. */
 const remarkDials: readonly Dial[] = [
@@ -69,9 +73,10 @@ function remark(
 ): string | undefined {
   const bank = remarksOf(dial, answer, moments, context)
   const { dialogue } = context
+  // Only a badly confused patient asks twice whether that was the question.
   const slight = dial === 'confused' && dialLevel(context.view.persona, dial) < 3
-  const recent = slight ? dialogue : dialogue.slice(-pause)
-  if (recent.some(({ reply }) => bank.some((text) => reply.text.includes(text)))) return undefined
+  if (slight && dialogue.some(({ reply }) => bank.some((text) => reply.text.includes(text))))
+    return undefined
   const text = pickFresh(bank, context, ['remark', dial, topic], {
     turns: dialogue.length,
     saying: answer,
@@ -82,30 +87,56 @@ function remark(
   return text === '' || stale ? undefined : text
 }
 
+/** Everything that the dials can remark, by language; what a case makes of it is looked for by its beginning. */
+const everyRemark = (language: Language): readonly string[] => [
+  ...[remarks, carerRemarks].flatMap((dials) =>
+    Object.values(dials)
+      .flatMap((moments) => Object.values(moments))
+      .flatMap((bank) => bank[language]),
+  ),
+  ...[...theories, ...wishes].flatMap((bank) => bank[language]),
+]
+const allRemarks = { en: everyRemark('en'), zh: everyRemark('zh') } as const
+
+/** Whether the patient has remarked on something lately. */
+function hasRemarked(context: PatientContext): boolean {
+  const recent = context.dialogue.slice(-pause)
+  return allRemarks[context.language].some((remarked) => {
+    const text = speakOfPatient(remarked, context)
+    return recent.some(({ reply }) => reply.text.endsWith(text))
+  })
+}
+
 /**
- * Adds a remark of the persona to an answer, at most one: two would be a caricature.
+ * Adds a remark of the persona to an answer, at most one: two would be a caricature. None follows what is grave, nor one
+ * of the turns before.
  * @param moments tells what the answer was about, the most telling first; nothing for one that nobody comments on
  * @param topic key of what the answer is about
+ * @param questions number of questions that it answers @default 1
  */
 export function applyManner(
   answer: string,
   moments: () => readonly ReplyMoment[],
   topic: string,
   context: PatientContext,
+  questions = 1,
 ): string {
   const { view, seed, language } = context
   // Most patients have few dials turned.
   const dials = remarkDials.filter((dial) => view.persona[dial] !== undefined)
   if (dials.length === 0) return answer
   const about = moments()
-  if (about.length === 0) return answer
+  if (about.length === 0 || isGrave(answer)) return answer
+  const worn = questions >= patience.questions || context.dialogue.length >= patience.exchanges
   const terse = dialLevel(view.persona, 'terse') >= 2
   for (const dial of dials) {
     const level = dialLevel(view.persona, dial)
     if (level === 0 || (terse && dropsWhenTerse.has(dial))) continue
+    if (dial === 'impatient' && !worn) continue
     if (uniform(seed, 'remark', dial, topic) >= (remarkChance[level] ?? 0)) continue
     const added = remark(dial, answer, about, topic, context)
-    if (added !== undefined) return joinSentences([answer, added], language)
+    if (added === undefined) continue
+    return hasRemarked(context) ? answer : joinSentences([answer, added], language)
   }
   return answer
 }

@@ -51,7 +51,7 @@ export const witness =
 /** Open question: leaves the patient free to say what they want. */
 export const openQuestion = new RegExp(
   [
-    String.raw`\bwhat(?:s| has| is it)? (?:brings|brought|seems|happened|else|can i|could i|can we)\b|\bhow (?:can|may|could) (?:i|we) (?:help|be of|assist)\b|\bwhat(?: has|s)? (?:made|prompted|got|led) you (?:to )?(?:call|ring|phone|contact|come|book|see|make|get in touch)\b|\bwhats (?:up|new|been up)\b|\bthe main (?:thing|reason|problem|issue)\b|\b(?:talk|take|walk) me through (?:it|this|that|everything|what|how)\b|\bhow (?:are|have) things\b`,
+    String.raw`\bwhat(?:s| has| is it)? (?:brings|brought|seems|happened|else|can i|could i|can we)\b|\bhow (?:can|may|could) (?:i|we) (?:help|be of|assist)\b|\bwhat(?: has|s)? (?:made|prompted|got|led) (?:you|him|her|them) (?:to )?(?:decide (?:to )?(?:call|ring|phone|contact|come|book|see|make|get)|want to (?:come|see|be seen)|call|ring|phone|contact|come|book|see|make|get in touch)\b|\b(?:did|have) i miss(?:ed)? (?:anything|something)\b|\bwhats (?:up|new|been up)\b|\bthe main (?:thing|reason|problem|issue)\b|\b(?:talk|take|walk) me through (?:it|this|that|everything|what|how)\b|\bhow (?:are|have) things\b`,
     String.raw`\bwhat(?:s| is| has been| are)? (?:been )?(?:the matter|wrong|the trouble|the problem|troubling|bothering|going on|happening)\b`,
     String.raw`\b(?:what|which|any|other|your|describe the|more about the) (?:other |main |current |new )?(?:symptoms?|complaints?|problems?|concerns?|discomforts?|issues?)\b(?! (?:with (?!it\b|this\b|that\b|these\b)|passing|going|opening|sleeping|swallowing|breathing|walking|hearing|seeing|eating|moving|at (?:work|home)\b|down\b))`,
     String.raw`\b(?:any|some)(?:thing)? (?:else|other)\b|\bnothing else\b|\bany(?:thing)? more (?:to|you|symptoms?|problems?)\b|\btell me (?:more|everything|about (?:it|this|that|yourself|what))\b|\b(?:hear|know) (?:a (?:bit|little) )?more about (?:it|this|that|them|whats?|how)\b|\b(?:say|tell me) (?:a (?:bit|little) )?more\b`,
@@ -60,9 +60,10 @@ export const openQuestion = new RegExp(
     String.raw`\bin your own words\b|\b(?:reason for|why) (?:your visit|you came|you are here|are you here)\b|^(?:(?:ok|okay|yeah|yes|right|please|and|so) )*go on$`,
     String.raw`\banything (?:that )?(?:bothers|bothering|you want|you would like|i should know|to add)\b`,
     '(?:哪里|哪儿|怎么|什么|哪些)(?:地方)?(?:感觉|觉得)?(?:不舒服|不适|难受|不对劲|问题|症状)',
-    '有(?:什么|啥)(?:可以|能)(?:帮|为)|(?:什么|啥|哪些).{0,2}(?:困扰|烦恼|苦恼)|因为(?:什么|啥).{0,4}来|来(?:医院|门诊|这[里儿]|看病).{0,4}(?:什么|啥)(?:问题|事|原因)|(?:什么|啥)(?:事儿?|原因|毛病)[^，]{0,4}(?:来|看病)|怎么(?:个)?(?:不舒服|难受|不好受|不得劲)',
+    '怎么(?:又)?(?:不好|不行|难过|不对劲|不得劲)了?(?:呢|呀|啊)?$|^(?:来|坐|请坐|今天|又)*咋(?:了|啦|回事)|哪(?:儿|里)?不(?:得劲|对劲|好受|自在)|主要(?:是)?(?:的)?(?:不舒服|不适|难受|问题|症状)|是什么[^，]{0,3}(?:让|叫|使)你(?:来|想来)|(?:什么|啥)(?:事情?|风)?(?:把你|让你)[^，]{0,3}来',
+    '有(?:什么|啥)(?:我|我们)?(?:可以|能)(?:帮|为)|(?:什么|啥|哪些).{0,2}(?:困扰|烦恼|苦恼)|因为(?:什么|啥).{0,4}来|来(?:医院|门诊|这[里儿]|看病).{0,4}(?:什么|啥)(?:问题|事|原因)|(?:什么|啥)(?:事儿?|原因|毛病)[^，]{0,4}(?:来|看病)|怎么(?:个)?(?:不舒服|难受|不好受|不得劲)',
     '(?:来)?看(?:什么|啥)(?:病|问题)?(?:的)?$|为什么来|怎么了|怎么啦|怎么回事|什么情况|感觉怎么样|(?:其他|其它|别的|另外)(?:的)?(?:什么)?(?:不舒服|不适|症状|情况|问题)',
-    '还有(?:没有)?(?:什么|哪些|别的|其他|其它)|(?:还|别的|其他)(?:要|想)(?:补充|说)|补充(?:的|一下|吗)',
+    '还有(?:没有)?(?:什么|哪些|别的|其他|其它|漏的|(?:要)?补充)|(?:还|别的|其他)(?:要|想)(?:补充|说)|补充(?:的|一下|吗)',
     '(?:生病|发病|得病|整个|这次).{0,4}(?:经过|过程)',
     '(?:具体|详细|仔细)(?:地)?(?:说|讲|描述|情况|谈)|(?:说说|讲讲|谈谈|描述一下|介绍一下)(?:你)?(?:的|这次|现在)?(?:病情|情况|症状|经过|不舒服)?(?:看|吧)?$|接着说|继续说',
   ].join('|'),
@@ -124,7 +125,7 @@ export const excludedEnd =
 
 /** Requests information without the form of a question: "tell me …". */
 const request =
-  /\b(?:tell me|describe|let me know|explain|talk about|walk me through|i(?:d| would)? (?:like|want|need|love) to (?:know|hear|ask|understand|check)|i (?:wonder|was wondering)|i(?: a)?m (?:wondering|asking|curious|guessing|assuming)|i (?:take it|assume|gather|presume|suppose|guess|dont suppose)|(?:i|we) rule out|i (?:mean|meant) (?:the|your|whether|if|do|did|are|is)\b|wondering (?:if|whether|about)|ask(?:ing)? (?:you )?(?:about|whether|if)|whether you)\b|说说|讲讲|谈谈|描述(?!的)|告诉我|说一下|讲一下|谈一下|介绍|(?:想|要)(?:知道|了解|问)|想听你|问一下|问问|请问/
+  /\b(?:tell me|describe|let me know|explain|talk about|walk me through|i(?:d| would)? (?:like|want|need|love) to (?:know|hear|ask|understand|check(?! (?:your|his|her)\b))|i (?:wonder|was wondering)|i(?: a)?m (?:wondering|asking|curious|guessing|assuming)|i (?:take it|assume|gather|presume|suppose|guess|dont suppose)|(?:i|we) rule out|i (?:mean|meant) (?:the|your|whether|if|do|did|are|is)\b|wondering (?:if|whether|about)|ask(?:ing)? (?:you )?(?:about|whether|if)|whether you)\b|说说|讲讲|谈谈|描述(?!的)|告诉我|说一下|讲一下|谈一下|介绍|(?:想|要)(?:知道|了解|问)|想听你|问一下|问问|请问/
 
 /** Where a second question begins within a clause. */
 export const nextQuestion =
@@ -159,7 +160,7 @@ export const statement = new RegExp(
 
 /** Contains a verb of telling but requests no information: thanks, or announces an explanation. */
 const telling =
-  /\b(?:thank|thanks|let me (?:explain|describe|talk)|(?:ill|i will|i can|going to|i should) (?:explain|describe|talk|tell))\b|谢谢|感谢|问完|我(?:们)?(?:还|再|先|想|需要|要|得|来|也)*(?:问问?|了解)(?:你|一下)?(?:一些|一点|几个|些|点|一下)(?:别的|其他|一般|基本)?(?:的)?(?:情况|问题|事儿?)?$|我(?:来|先|再|就)?(?:给你|跟你)?(?:说|讲|介绍|描述)/
+  /\b(?:thank|thanks|let me (?:explain|describe|talk)|(?:ill|i will|i can|going to|i should) (?:explain|describe|talk|tell))\b|谢谢|感谢|问完|问的就(?:是)?这些|问得差不多|我(?:们)?(?:还|再|先|想|需要|要|得|来|也)*(?:问问?|了解)(?:你|一下)?(?:一些|一点|几个|些|点|一下)(?:别的|其他|一般|基本)?(?:的)?(?:情况|问题|事儿?)?$|我(?:来|先|再|就)?(?:给你|跟你)?(?:说|讲|介绍|描述)/
 
 /** Whether a sentence requests information without the form of a question. */
 export const isRequest = (sentence: string): boolean =>

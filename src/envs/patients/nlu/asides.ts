@@ -1,4 +1,5 @@
 /** Topics of a sentence that no finding answers: by the phrases that name them, else by similarity. */
+import type { Aside } from '../../../knowledge/knowledge.js'
 import type { PhraseMatch } from '../../../text/phrase-search.js'
 import { isGeneric } from './attributes.js'
 import {
@@ -88,6 +89,27 @@ function asksMore(
   return here.some(({ value }) => value.kind === 'finding' && also.includes(value.id))
 }
 
+/** The topic of how old the patient is. */
+const ageAside = 'age-birthday'
+
+/** Of the asides of a Chinese sentence, those that an age is not only the time of: 多大年龄结婚的. */
+function withoutAge(
+  { read, sentence }: SentenceContext,
+  here: readonly PhraseMatch<LexiconEntry>[],
+  ids: readonly string[],
+): readonly string[] {
+  if (ids.length < 2 || !ids.includes(ageAside) || languageByScript(sentence.text) === 'en')
+    return ids
+  const named = here.filter(isAsideMatch)
+  const age = named.find(({ value }) => value.id === ageAside)
+  const clause = read.clauses.find((one) => age && one.start <= age.start && one.end >= age.end)
+  const beside = named.some(
+    (one) =>
+      one.value.id !== ageAside && clause && one.start >= clause.start && one.end <= clause.end,
+  )
+  return beside ? ids.filter((id) => id !== ageAside) : ids
+}
+
 /**
  * The asides that a sentence asks about.
  * @param named whether it names findings: beside them an illness or a symptom of a list counts, but no other topic
@@ -101,7 +123,7 @@ export function findAsides(
 ): readonly string[] {
   const ids = here.filter(isAsideMatch).map(({ value }) => value.id)
   if (named) return [...new Set(ids.filter((id) => isDenied(id) || asksMore(given, here, id)))]
-  if (ids.length > 0) return [...new Set(ids)]
+  if (ids.length > 0) return withoutAge(given, here, [...new Set(ids)])
   const guessed = guessAside(given)
   if (guessed === undefined) return []
   // Courtesies are known by their words: a question that is merely similar to one is none.
@@ -116,17 +138,23 @@ const ofRelatives: ReadonlyMap<string, string> = new Map([
   ['began', 'family-health'],
 ])
 
+/** The topic of what nobody in the family has. */
+const familyElse = 'family-illness'
+
 /**
  * Asides of a sentence about relatives: an illness is theirs, and how they are is asked for only where nothing else is.
- * @param isKnown whether the knowledge base has an aside
+ * @param asides those of the knowledge base
  */
 export function asidesOfRelatives(
   ids: readonly string[],
-  isKnown: (id: string) => boolean,
+  asides: ReadonlyMap<string, Aside>,
 ): readonly string[] {
   const theirs = ids.map((id) => {
-    const other = ofRelatives.get(id) ?? (/^(?!family).*-history$/.test(id) ? 'family-health' : id)
-    return isKnown(other) ? other : id
+    const own = !id.startsWith('family') && asides.get(id)?.denied !== undefined
+    const other =
+      ofRelatives.get(id) ?? (/^(?!family).*-history$/.test(id) ? 'family-health' : undefined)
+    const named = other ?? (own ? familyElse : id)
+    return asides.has(named) ? named : id
   })
   const illness = theirs.filter((id) => id !== 'parents-siblings')
   const broad = illness.filter((id) => id !== 'family-health')

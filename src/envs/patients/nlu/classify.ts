@@ -37,7 +37,8 @@ export function classifyAct(
 }
 
 /** Offers a choice, which a no does not answer. */
-const choiceZh = /还是|(?:干嘛|干什么|做什么)呢?$/
+const choiceZh =
+  /还是|(?:干嘛|干什么|做什么)呢?$|(?:谁|哪|怎么|多少|为什么)[^吗么没]*(?:呢|呀|啊)$|多(?:说|讲)(?:一?[点些下]|几句)/
 
 /** What an utterance whose topic is unknown expects for an answer, by its last question. */
 export function expectation(sentences: readonly Sentence[]): Expectation {

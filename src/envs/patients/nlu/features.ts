@@ -124,7 +124,7 @@ export function latinReader(): FeatureReader {
 }
 
 /** Words that may stand in any question. */
-const fillers =
+export const fillers =
   /请问|说说看|说说|告诉我|有的人|有些人|有人会|有没有过|是这样|有没有|是不是|是否|有无|会不会|最近|近来|平时|现在|这段时间|觉得|感觉|出现|比较|特别|您|你|吗|呢|吧|啊|的|了/g
 
 /** Extracts characters and character bigrams. */

@@ -3,6 +3,7 @@ import type { NormalisedText, PhraseMatch } from '../../../text/phrase-search.js
 import { wordStems } from '../../../text/word-stems.js'
 import type { Language } from '../../../turn.js'
 import { isGeneric } from './attributes.js'
+import { fillers } from './features.js'
 import { isWholeIllness } from './focus.js'
 import type { Lexicon, LexiconEntry } from './lexicon.js'
 import type { Sentence } from './sentences.js'
@@ -60,6 +61,7 @@ export interface PhrasedSentence extends SentenceContext {
 }
 
 const hanAny = /\p{Script=Han}/u
+const hanCharacter = /\p{Script=Han}/gu
 
 /** The language whose thresholds apply to a text: `zh` where it has any Han character. */
 export const languageByScript = (text: string): Language => (hanAny.test(text) ? 'zh' : 'en')
@@ -118,7 +120,10 @@ export function guessFinding(
   if (value === undefined || !fits(value)) return { id: undefined, near: false }
   const next = similarity.bestOf((other) => !lexicon.isNear(value, other))
   const language = languageByScript(text)
-  const single = language === 'en' && wordStems(text).filter((word) => !isGeneric(word)).length < 2
+  const single =
+    language === 'en'
+      ? wordStems(text).filter((word) => !isGeneric(word)).length < 2
+      : (text.replace(fillers, '').match(hanCharacter)?.length ?? 0) < 2
   const least = thresholds[language]
   const byExam = language === 'en' && lexicon.knowledge.finding.get(value)?.knownBy === 'exam'
   const extra = more + (single ? oneWordPenalty : 0) + (byExam ? examPenalty : 0)

@@ -16,7 +16,16 @@ import {
 } from './attributes.js'
 import { opensVisit } from './chinese/openings.js'
 import { familyIllness, healthOfSpouse, illnessesOfRelatives } from './chinese/relatives.js'
-import { askedOfSelf, asksTreatment, changesAsked, triedAside } from './english/beside-symptoms.js'
+import { treatmentAsked } from './chinese/treatment.js'
+import {
+  askedOfSelf,
+  asksOfTests,
+  asksTreatment,
+  changesAsked,
+  testsAside,
+  triedAside,
+} from './english/beside-symptoms.js'
+import { checksDuration } from './english/spoken-turns.js'
 import { matchFindingList } from './finding-list.js'
 import type { FindingMatch, PhrasedSentence } from './finding-match.js'
 import {
@@ -38,6 +47,7 @@ import {
   namesPeople,
   nearestFamily,
 } from './people.js'
+
 import type { Sentence } from './sentences.js'
 import type { SimilarityMatch } from './similarity.js'
 
@@ -109,7 +119,7 @@ function sentenceAttributes({
   sentence,
   here,
 }: PhrasedSentence): readonly AskedAttribute[] {
-  const whole = looseAttribute(sentence.text)
+  const whole = checksDuration(sentence.text) ? 'duration' : looseAttribute(sentence.text)
   if (whole !== undefined) return [whole]
   const parts = clauses
     .filter(({ start, end }) => start >= sentence.start && end <= sentence.end)
@@ -183,26 +193,35 @@ function ofPerson({ lexicon, sentence, relatives }: PhrasedSentence, asides: rea
   return others.length > 0 || !isOfAnother(sentence.text) ? others : asides
 }
 
+/** The finding that the patient takes a medicine. */
+const regularMedicine = 'regular-medication'
 /** The topic that a question about relatives is about, where none of its words is known. */
 const relativesAside = 'family-health'
+
+/** What a sentence asks about other people than the patient that a finding or a topic of its own answers. */
+function askedOfOthers(
+  given: PhrasedSentence,
+  illnesses: readonly string[] | undefined,
+): SentenceMeaning | undefined {
+  const contact = findContact(given)
+  const spouse = contact === undefined ? healthOfSpouse(given) : undefined
+  if (spouse !== undefined) return { ...nothing, asides: [spouse] }
+  const family = contact ?? (illnesses ? undefined : nearestFamily(given))
+  const asked = contact === undefined && illnesses ? illnesses : family ? [family] : []
+  const { knowledge } = given.lexicon
+  const topics = asked.map((id) => findingTopic(knowledge, id, [], true, noMatch))
+  return topics.length > 0 ? { ...nothing, topics } : undefined
+}
+
 /** Interprets one sentence: its findings, then what no finding answers. */
 export function interpretSentence(given: PhrasedSentence): SentenceMeaning {
   const { lexicon, sentence, here, relatives } = given
   const { text, inquires, fragment } = sentence
-  const contact = findContact(given)
-  if (contact !== undefined)
-    return { ...nothing, topics: [findingTopic(lexicon.knowledge, contact, [], true, noMatch)] }
-  const spouse = healthOfSpouse(given)
-  if (spouse !== undefined) return { ...nothing, asides: [spouse] }
   const illnesses = illnessesOfRelatives(given)
-  if (illnesses !== undefined && illnesses.length > 0)
-    return {
-      ...nothing,
-      topics: illnesses.map((id) => findingTopic(lexicon.knowledge, id, [], true, noMatch)),
-    }
-  const family = illnesses ? undefined : nearestFamily(given)
-  if (family !== undefined)
-    return { ...nothing, topics: [findingTopic(lexicon.knowledge, family, [], true, noMatch)] }
+  const ofOthers = askedOfOthers(given, illnesses)
+  if (ofOthers) return ofOthers
+  if (lexicon.exactQuestion(text) === undefined && asksOfTests(given))
+    return { ...nothing, asides: [testsAside] }
   // No finding about relatives is of an illness that the sentence names.
   const meaning = illnesses || asideLeads(given) ? nothing : interpretFindings(given)
   const known = lexicon.knowledge.aside
@@ -213,8 +232,15 @@ export function interpretSentence(given: PhrasedSentence): SentenceMeaning {
   if (act.asksDiagnosis(text)) return meaning
   if (silent || (!says && act.offer.test(text) && !act.isRequest(text))) return meaning
   const named = meaning.topics.length > 0
-  if (!named && !says && act.openQuestion.test(text)) return meaning
-  if (!lexicon.exactQuestion(text) && known.has(triedAside) && asksTreatment(given))
+  if (!named && !says && (act.openQuestion.test(text) || act.invitesQuestions.test(text)))
+    return meaning
+  const treatment = treatmentAsked(given)
+  if (treatment === 'taking' && lexicon.knowledge.finding.has(regularMedicine))
+    return { ...nothing, topics: [{ finding: regularMedicine }] }
+  if (
+    known.has(triedAside) &&
+    (treatment || (!lexicon.exactQuestion(text) && asksTreatment(given)))
+  )
     return { ...nothing, asides: [triedAside] }
   const other = named ? askedOfSelf(given, meaning) : []
   if (other.length > 0) return { ...nothing, asides: other }
@@ -224,7 +250,7 @@ export function interpretSentence(given: PhrasedSentence): SentenceMeaning {
   })
   const changed = changesAsked(given, meaning, spoken)
   if (changed) return changed
-  const theirs = relatives ? asidesOfRelatives(spoken, (id) => known.has(id)) : spoken
+  const theirs = relatives ? asidesOfRelatives(spoken, known) : spoken
   const broad = !theirs.some((id) => /^family-(?!health)/.test(id))
   if (illnesses && broad && known.has(familyIllness)) return { ...nothing, asides: [familyIllness] }
   // How relatives are in general is no more than the finding about them that is named.
@@ -247,6 +273,9 @@ function attributesApart({ read, sentence, found }: PhrasedSentence): readonly A
   return [...new Set(wanted)]
 }
 
+/** What a sentence means that asks for findings, as members of a list or each by itself. */
+type Topics = (ids: readonly string[], listed?: boolean) => SentenceMeaning
+
 /** Interprets one sentence: by an exact question, the phrases it names, or similarity. */
 function interpretFindings(given: PhrasedSentence): SentenceMeaning {
   const { lexicon, sentence, similarity, found } = given
@@ -265,7 +294,8 @@ function interpretFindings(given: PhrasedSentence): SentenceMeaning {
   // "How long have you had the cough?" asks for its duration, whatever its form.
   const presence = isQuestionClause(text) && details.length === 0
   const apart = presence ? [] : attributesApart(given)
-  const topics = (ids: readonly string[]): SentenceMeaning => ({
+  const english = languageByScript(text) === 'en'
+  const topics: Topics = (ids, listed = false) => ({
     ...nothing,
     topics: ids.flatMap((id) => {
       const symptom = lexicon.knowledge.finding.get(id)
@@ -273,7 +303,9 @@ function interpretFindings(given: PhrasedSentence): SentenceMeaning {
         return apart.map((attribute) => attributeTopic(lexicon.knowledge, id, attribute))
       const jargon = found.some(({ value }) => value.id === id && value.jargon)
       const known = found.some(({ value }) => value.id === id && !value.jargon)
-      const topic = findingTopic(lexicon.knowledge, id, wanted, presence, similarity)
+      // "More breathless or tight in the chest?" asks for the two, not for what they are like.
+      const details = listed && english && presence ? [] : wanted
+      const topic = findingTopic(lexicon.knowledge, id, details, presence, similarity)
       return jargon && !known ? { ...topic, jargon } : topic
     }),
   })
@@ -284,7 +316,7 @@ function interpretFindings(given: PhrasedSentence): SentenceMeaning {
 function interpretNamed(
   given: PhrasedSentence,
   details: readonly FindingMatch[],
-  topics: (ids: readonly string[]) => SentenceMeaning,
+  topics: Topics,
 ): SentenceMeaning {
   const { sentence, found } = given
   const { start, text } = sentence
@@ -298,7 +330,7 @@ function interpretNamed(
   // "What has been going on?" is about the whole illness too, "anything apart from the fever?" about the rest.
   if (open && about.length === 0) return nothing
   const list = matchFindingList(given, about)
-  if (list) return { ...topics(list.findings), asides: list.asides }
+  if (list) return { ...topics(list.findings, true), asides: list.asides }
   // What was excluded by name is not asked for, what a fronted "with …" names is where nothing else is.
   const named =
     about.length > 0 || (found.length > 0 && !excludes?.whole)
@@ -359,10 +391,7 @@ function isAboutTopics({ sentence: { text }, similarity, here }: PhrasedSentence
 }
 
 /** Interprets a sentence that names no finding: an attribute of the focus, or the most similar finding. */
-function interpretUnnamed(
-  given: PhrasedSentence,
-  topics: (ids: readonly string[]) => SentenceMeaning,
-): SentenceMeaning {
+function interpretUnnamed(given: PhrasedSentence, topics: Topics): SentenceMeaning {
   const { sentence, here, relatives, similarity } = given
   const { text, inquires } = sentence
   const other =

@@ -1,10 +1,21 @@
 /** What the patient makes of an utterance and its sentences. */
 import type { AskedAttribute } from './attributes.js'
+import type { Recap } from './closings/recap.js'
 import type { SpeechAct } from './conversation.js'
 import type { Topic } from './focus.js'
 
 /** What a question whose topic is unknown expects: a denial, that all is in order, or some information. */
 export type Expectation = 'no' | 'yes' | 'content'
+
+/** One question of several in an utterance. */
+export interface QuestionPart {
+  /** In normal form. */
+  readonly text: string
+  readonly topics: readonly Topic[]
+  readonly asides: readonly string[]
+  /** Whether it named nothing, and has to be read by itself. */
+  readonly open: boolean
+}
 
 /** An utterance as the patient understands it: its dialogue act and topics. */
 export interface ParsedUtterance {
@@ -22,8 +33,10 @@ export interface ParsedUtterance {
   readonly near?: string
   /** The finding it goes on about, where what it asks of it is not known. */
   readonly of?: string
-  /** Findings that it says the patient does not have, where it is a recap. */
-  readonly recap?: ReadonlySet<string>
+  /** Where it is a recap; its topics are what it names. */
+  readonly recap?: Recap
+  /** Its questions one by one, where it has several. */
+  readonly parts?: readonly QuestionPart[]
   /** What an utterance that asks for something unknown expects. */
   readonly expects?: Expectation
   /** What kind of conversation it is, where it asks about no finding. */

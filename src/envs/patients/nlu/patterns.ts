@@ -8,7 +8,13 @@ import * as acts from './acts.js'
 import { isGeneric, isPersonal, looseAttribute } from './attributes.js'
 import { classifySpeech } from './conversation.js'
 import { expandPairs, removeDisfluencies } from './disfluency.js'
-import { introduces, leadsUp, seeksAgreement } from './english/spoken-turns.js'
+import {
+  checksDuration,
+  introduces,
+  leadsUp,
+  putsAside,
+  seeksAgreement,
+} from './english/spoken-turns.js'
 import { namesRegion } from './follow-ups/regions.js'
 
 const readings: readonly ((text: string) => unknown)[] = [
@@ -16,6 +22,7 @@ const readings: readonly ((text: string) => unknown)[] = [
     act instanceof RegExp ? (text: string) => text.search(act) : act,
   ),
   ...[isGeneric, isPersonal, looseAttribute, introduces, leadsUp, namesRegion],
+  ...[checksDuration, putsAside],
   ...[expandPairs, removeDisfluencies],
   (text) => classifySpeech(text, []),
   (text) => seeksAgreement([text]),

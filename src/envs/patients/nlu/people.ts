@@ -1,6 +1,14 @@
 /** Questions about other people than the patient: relatives, and those who may have infected the patient. */
+import type { PhraseMatch } from '../../../text/phrase-search.js'
 import * as act from './acts.js'
-import { isFindingMatch, languageByScript, type PhrasedSentence } from './finding-match.js'
+
+import {
+  isFindingMatch,
+  languageByScript,
+  type PhrasedSentence,
+  removeMatches,
+} from './finding-match.js'
+import type { LexiconEntry } from './lexicon.js'
 
 /** The finding that a question about symptoms of people around the patient is about. */
 export const contactFinding = 'sick-contact'
@@ -12,6 +20,9 @@ const sick = /生病|得病|病了|病倒|感冒|传染|中招|(?:跟|和)你(?:
 /** People whom the patient has been with, in English, and whether they are ill. */
 const met =
   /\b(?:been (?:round|around|near|with|close to|exposed to|in contact with)|contact with|exposed to|(?:mix|play)(?:ed|ing)? with|met) (?:\w+ ){0,2}?(?:anyone|anybody|someone|somebody|people|children|kids|others?)\b|\b(?:anyone|anybody|someone|somebody|children|kids|others)(?: else)? (?:at|in|from) (?:\w+ ){0,2}?(?:nursery|school|work|home|class|office|playgroup|house)\b/
+/** People around the patient, as those who may have it, too. */
+const around =
+  /\b(?:your|his|her|their|the|other|any|those) (?:\w+ )?(?:students|colleagues|pupils|classmates|housemates|flatmates|workmates|roommates|teammates|residents|customers|neighbours)\b|\b(?:anyone|anybody|someone|somebody|people|those|everyone) (?:that |who )?(?:you|he|she|they) (?:lives?|works?|shares?|plays?|sits?) (?:\w+ )?with\b|\b(?:husband|wife|partner|boyfriend|girlfriend|kids|children|son|daughter|brother|sister|flatmate)\b.*\b(?:too|as well|also|the same(?: \w+)?)$/
 const metIll =
   /\b(?:ill|sick|unwell|poorly|infection|infectious|the same|similar|something like (?:this|that|it)|catching)\b/
 
@@ -29,7 +40,10 @@ export function findContact(given: PhrasedSentence): string | undefined {
   if (!inquires || !finding.has(contactFinding)) return undefined
   if (act.witness.test(text) || /[嫌说听看见][^，]{0,4}你/.test(text)) return undefined
   if (contact.test(text)) return contactFinding
-  if (met.test(text) && !/\b(?:say|says|said|notice[ds]?)\b/.test(text))
+  const isFamily = (id: string | undefined) =>
+    id !== undefined && lexicon.familyFindings.has(id) && id !== contactFinding
+  if (found.some(({ value }) => isFamily(value.id))) return undefined
+  if ((met.test(text) || around.test(text)) && !/\b(?:say|says|said|notice[ds]?)\b/.test(text))
     if (metIll.test(text) || found.some(({ value }) => finding.get(value.id)?.kind === 'symptom'))
       return contactFinding
   // What relatives have is a matter of the family, unless they have it now.
@@ -42,15 +56,17 @@ export function findContact(given: PhrasedSentence): string | undefined {
       !(zh && here.some(({ value }) => value.kind === 'disease'))
     )
       return undefined
-  const isFamily = (id: string | undefined) =>
-    id !== undefined && lexicon.familyFindings.has(id) && id !== contactFinding
-  if (found.some(({ value }) => isFamily(value.id))) return undefined
   const { value, score } = similarity
   return isFamily(value) && score >= minFamilyScore ? value : contactFinding
 }
 
 /** Least lead of a finding about relatives over the other ones. */
 const minFamilyLead = 0.1
+/** By how much the finding is at least less like the sentence without the illness that it names. */
+const minFamilyDrop = 0.1
+
+const isIllness = ({ value }: PhraseMatch<LexiconEntry>): boolean =>
+  value.kind === 'finding' || value.kind === 'disease'
 
 /**
  * The finding about relatives that is nearest to a sentence which names an illness the patient may have: "Any diabetes
@@ -65,14 +81,18 @@ export function nearestFamily({
   relatives,
 }: PhrasedSentence): string | undefined {
   if (!relatives || !sentence.inquires || found.length > 0) return undefined
-  if (!here.some(({ value }) => value.kind === 'finding' || value.kind === 'disease'))
-    return undefined
+  if (!here.some(isIllness)) return undefined
   const [best, next] = [...lexicon.familyFindings]
     .filter((id) => lexicon.knowledge.finding.get(id)?.kind === 'family')
     .map((id) => ({ id, score: similarity.scoreOf(id) }))
     .sort((a, b) => b.score - a.score)
   if (!best || best.score < minFamilyScore) return undefined
-  return best.score - (next?.score ?? 0) >= minFamilyLead ? best.id : undefined
+  if (best.score - (next?.score ?? 0) < minFamilyLead) return undefined
+  // What the words for relatives alone are like says nothing: "Has anyone in the family asthma?" is not about bowels.
+  const rest = removeMatches(sentence.text, sentence.start, here.filter(isIllness))
+  return lexicon.findSimilar(rest).scoreOf(best.id) < best.score - minFamilyDrop
+    ? best.id
+    : undefined
 }
 
 const partner = /爱人|老公|老婆|丈夫|妻子|老伴|孩子们|你的?孩子|儿子|女儿/

@@ -15,6 +15,8 @@ import { type AskedAttribute, isGeneric } from './attributes.js'
 import { findInterrupted } from './chinese/infixes.js'
 import { plainChinese } from './chinese/variants.js'
 import { classifyAct, expectation } from './classify.js'
+import { asksConsent } from './closings/consent.js'
+import { isNegated, readRecap } from './closings/recap.js'
 import { expandPairs, removeDisfluencies } from './disfluency.js'
 import { asksPastTest, testsAside } from './english/beside-symptoms.js'
 import {
@@ -27,8 +29,7 @@ import { attributeTopic, findingTopic, isWholeIllness, type Topic } from './focu
 import type { TextReader } from './follow-ups/question.js'
 import { interpretSentence, matchPhrases, maxFuzzyLength, noMatch } from './interpret-sentence.js'
 import { getLexicons, type Lexicon, type LexiconEntry, NotReady } from './lexicon.js'
-import type { ParsedUtterance, SentenceMeaning } from './parsed-utterance.js'
-import { askToldOfRecap, findRecap, isNegated } from './recap.js'
+import type { ParsedUtterance, QuestionPart, SentenceMeaning } from './parsed-utterance.js'
 import { joinTags, type Sentence, splitSentences } from './sentences.js'
 
 /** How far a topic's score in the whole utterance may be below the best score. */
@@ -169,19 +170,20 @@ function interpret(lexicon: Lexicon, utterance: string): ParsedUtterance {
   return written
 }
 
-/** Adds the findings of Chinese clauses that name none without small words inside the phrase. */
+/** Adds the findings of clauses that name none without small words inside the phrase. */
 function addInterrupted(
   lexicon: Lexicon,
   read: NormalisedText,
   matches: readonly PhraseMatch<LexiconEntry>[],
 ): readonly PhraseMatch<LexiconEntry>[] {
-  if (!/\p{Script=Han}/u.test(read.text)) return matches
   const tree = lexicon.tree(read.text)
   const more = read.clauses
     .filter(({ start, end }) => !matches.some((one) => one.start < end && one.end > start))
     .flatMap((clause) => findInterrupted(tree, read.text, clause).filter(isFindingMatch))
   return more.length === 0 ? matches : [...matches, ...more].sort((a, b) => a.start - b.start)
 }
+
+const exampleWord = / (?:like|such as|for example|for instance|eg) (?!(?:this|that|it|before)\b)/
 
 /** Drops the examples of what is asked: "Any long-term illness, such as diabetes?". */
 function dropExamples(
@@ -199,32 +201,56 @@ function dropExamples(
   })
 }
 
+/** Keeps of an English question for anything else only its examples: "Any other symptoms, like a rash?". */
+function keepExamples(sentence: Sentence, matches: readonly PhraseMatch<LexiconEntry>[]): Sentence {
+  const word = exampleWord.exec(sentence.text)
+  if (!word || !act.openQuestion.test(sentence.text.slice(0, word.index))) return sentence
+  const start = sentence.start + word.index + word[0].length
+  const named = matches.some((match) => isFindingMatch(match) && match.start >= start)
+  return named
+    ? { ...sentence, start, text: sentence.text.slice(start - sentence.start) }
+    : sentence
+}
+
 /** What the sentences of a text ask, and the phrases in it. */
 function readSentences(lexicon: Lexicon, read: NormalisedText, sentences: readonly Sentence[]) {
   const written = dropCrossClauseMatches(read, findPhrases(lexicon.tree(read.text), read))
   const matches = addInterrupted(lexicon, read, written)
   const inquiring = sentences.filter(({ inquires }) => inquires)
-  const heard = dropExamples(inquiring.length > 0 ? inquiring : sentences, matches)
-  const relatives = aboutRelatives(heard)
+  const heard = dropExamples(inquiring.length > 0 ? inquiring : sentences, matches).map((one) =>
+    keepExamples(one, matches),
+  )
+  const theirs = aboutRelatives(sentences)
+  const relatives = heard.map(({ end }) =>
+    sentences.some((one, s) => one.end === end && theirs[s] === true),
+  )
   const meanings = heard.map((s, h) =>
     interpretSentence(matchPhrases(lexicon, read, s, matches, relatives[h] === true)),
   )
-  return { matches, meanings, starts: heard.map(({ start }) => start) }
+  return { matches, meanings, heard }
 }
+
+/** The topics of each of several sentences. */
+const topicsBySentence = (
+  lexicon: Lexicon,
+  read: NormalisedText,
+  { matches, meanings, heard }: ReturnType<typeof readSentences>,
+): readonly (readonly Topic[])[] =>
+  meanings.map((one, h) => [
+    ...one.topics,
+    ...resolveAttributes(lexicon, one.loose, meanings.slice(0, h), () =>
+      mentionedBefore(lexicon, read, matches, heard[h]!.start),
+    ),
+  ])
 
 /** The topics of several sentences, without those that the whole text makes unlikely. */
 function collectTopics(
   lexicon: Lexicon,
   read: NormalisedText,
-  { matches, meanings, starts }: ReturnType<typeof readSentences>,
+  { matches, meanings, heard }: ReturnType<typeof readSentences>,
 ): readonly Topic[] {
-  const named = meanings
-    .flatMap((one, h) => [
-      ...one.topics,
-      ...resolveAttributes(lexicon, one.loose, meanings.slice(0, h), () =>
-        mentionedBefore(lexicon, read, matches, starts[h]!),
-      ),
-    ])
+  const named = topicsBySentence(lexicon, read, { matches, meanings, heard })
+    .flat()
     .filter((topic, i, all) => all.findIndex((other) => sameTopic(other, topic)) === i)
   // Two questions that name what they ask are two.
   const asked = meanings.filter(({ topics }) => topics.length > 0)
@@ -243,6 +269,53 @@ const isUnbound = (lexicon: Lexicon, meanings: readonly SentenceMeaning[], h: nu
   meanings[h]!.topics.length === 0 &&
   resolveAttributes(lexicon, meanings[h]!.loose, meanings.slice(0, h), () => undefined).length === 0
 
+/** The questions of an utterance of several, and which of them got nothing out of the reading as a whole. */
+function partsOf(
+  lexicon: Lexicon,
+  read: NormalisedText,
+  given: ReturnType<typeof readSentences>,
+  topics: readonly Topic[],
+): Pick<ParsedUtterance, 'parts'> {
+  const { heard, meanings } = given
+  if (heard.length < 2 || !heard.every(({ inquires }) => inquires)) return {}
+  const own = topicsBySentence(lexicon, read, given)
+  const taken = new Set<Topic>()
+  const parts = heard.map(({ text }, h): QuestionPart => {
+    const kept = topics.filter(
+      (topic) => !taken.has(topic) && own[h]?.some((one) => sameTopic(one, topic)),
+    )
+    for (const topic of kept) taken.add(topic)
+    const asides = meanings[h]?.asides ?? []
+    return { text, topics: kept, asides, open: own[h]?.length === 0 && asides.length === 0 }
+  })
+  return { parts }
+}
+
+/** What a recap names, whether it is so or not; undefined for a text that is none. */
+function readSummary(
+  lexicon: Lexicon,
+  read: NormalisedText,
+): Pick<ParsedUtterance, 'kind' | 'topics' | 'recap' | 'speech'> | undefined {
+  const frame = readRecap(read)
+  if (!frame) return undefined
+  const named = dropCrossClauseMatches(read, findPhrases(lexicon.tree(read.text), read))
+    .filter(isFindingMatch)
+    .filter(({ start, value }) => start < frame.end && isPlain(lexicon, value.id))
+  if (named.length === 0 && !frame.sure) return undefined
+  const topics = [...new Set(named.map(({ value }) => value.id))].map((finding) => ({ finding }))
+  const denied = named.filter(({ start }) => isNegated(read, start)).map(({ value }) => value.id)
+  const recap = { denied: new Set(denied), invites: frame.invites }
+  return topics.length > 0 || frame.invites
+    ? { topics, recap, kind: 'finding' }
+    : { topics, kind: 'courtesy', speech: 'confirm' }
+}
+
+/** Whether a finding is there or not, as the patient knows. */
+function isPlain({ knowledge }: Lexicon, id: string): boolean {
+  const { type, knownBy } = knowledge.finding.get(id) ?? {}
+  return type === 'bool' && knownBy === 'patient'
+}
+
 /** "How long have you had it, and does it come and go?" asks for a detail of the topic beside the whole illness. */
 function besideTopics(
   lexicon: Lexicon,
@@ -257,50 +330,70 @@ function besideTopics(
   return loose.length > 0 ? { loose, about: text } : undefined
 }
 
+/** The topics of an opening that want an answer beside the complaint. */
+const withoutCourtesies = ({ knowledge }: Lexicon, asides: readonly string[]): readonly string[] =>
+  asides.filter((id) => knowledge.aside.get(id)?.act === undefined)
+
+const empty = { topics: [], loose: [], asides: [] } as const
+
+/** Interprets a question of the knowledge base as its author wrote it. */
+function interpretWritten({ knowledge }: Lexicon, text: string, asked: string): ParsedUtterance {
+  if (asksPastTest(knowledge, text, [asked]))
+    return { ...empty, questions: 1, asides: [testsAside], kind: 'aside' }
+  const topic = findingTopic(knowledge, asked, [], true, noMatch)
+  return { ...empty, questions: 1, topics: [topic], kind: 'finding' }
+}
+
 /** Interprets a text as it is written. */
 function interpretText(lexicon: Lexicon, text: string): ParsedUtterance {
   const read = normaliseText(text)
   const asked = lexicon.exactQuestion(read.text)
-  const empty = { topics: [], loose: [], asides: [] } as const
-  if (asked !== undefined && asksPastTest(lexicon.knowledge, read.text, [asked]))
-    return { ...empty, questions: 1, asides: [testsAside], kind: 'aside' }
-  if (asked !== undefined) {
-    const topic = findingTopic(lexicon.knowledge, asked, [], true, noMatch)
-    return { ...empty, questions: 1, topics: [topic], kind: 'finding' }
-  }
+  if (asked !== undefined) return interpretWritten(lexicon, read.text, asked)
   lexicon.compilePatterns(text)
-  const sentences = askToldOfRecap(read, joinTags(splitSentences(read)))
+  const sentences = joinTags(splitSentences(read))
   const questions = sentences.reduce((sum, s) => sum + s.questions, 0)
   const none = { ...empty, questions }
   if (act.injection.test(read.text)) return { ...none, kind: 'injection' }
+  const summed = readSummary(lexicon, read)
+  if (summed) return { ...none, questions: Math.max(1, questions), ...summed }
+  if (asksConsent(read)) return { ...none, kind: 'courtesy', speech: 'consent' }
+  return interpretSentences(lexicon, read, sentences, none)
+}
+
+/** Interprets a text that is neither a recap nor a plan, by its sentences. */
+function interpretSentences(
+  lexicon: Lexicon,
+  read: NormalisedText,
+  sentences: readonly Sentence[],
+  none: Pick<ParsedUtterance, 'topics' | 'loose' | 'asides' | 'questions'>,
+): ParsedUtterance {
   const heard = readSentences(lexicon, read, sentences)
   const { matches, meanings } = heard
   const topics = collectTopics(lexicon, read, heard)
   const asides = [...new Set(meanings.flatMap((one) => one.asides))]
+  const parts = partsOf(lexicon, read, heard, topics)
   if (topics.length > 0) {
-    const recap = findRecap(read, matches.filter(isFindingMatch))
     const about = besideTopics(lexicon, read, topics, meanings)
-    return { ...none, topics, asides, ...about, ...(recap ? { recap } : {}), kind: 'finding' }
+    return { ...none, topics, asides, ...about, ...parts, kind: 'finding' }
   }
-  if (meanings.some(({ opens }) => opens)) {
-    const others = asides.filter((id) => lexicon.knowledge.aside.get(id)?.act === undefined)
-    return { ...none, asides: others, kind: 'open' }
-  }
-  if (asides.length > 0) return { ...none, asides, kind: 'aside' }
+  if (meanings.some(({ opens }) => opens))
+    return { ...none, asides: withoutCourtesies(lexicon, asides), ...parts, kind: 'open' }
+  if (asides.length > 0) return { ...none, asides, ...parts, kind: 'aside' }
   const found = classifyAct(read.text, sentences, matches)
   if (found.kind === 'exam-request' && lexicon.knowledge.aside.has(testsAside))
     if (sentences.some(({ inquires, text: one }) => inquires && act.pastExam.test(one)))
       return { ...none, asides: [testsAside], kind: 'aside' }
   const loose = [...new Set(meanings.flatMap((one) => one.loose))]
   const vague = ['unclear', 'courtesy', 'unmodelled'].includes(found.kind)
-  if (vague && loose.length > 0) return { ...none, loose, about: read.text, kind: 'attribute' }
+  if (vague && loose.length > 0)
+    return { ...none, loose, about: read.text, ...parts, kind: 'attribute' }
   const near = meanings.find((one) => one.near !== undefined)?.near
   const expects = expectation(sentences)
   // A long turn is told or explained more than it is asked: nobody asks back what every word of it meant.
   const long = languageByScript(read.text) === 'en' && read.text.length > longTurn
   if (near !== undefined && !long && (found.kind === 'unclear' || found.kind === 'unmodelled'))
-    return { ...none, near, expects, kind: 'ambiguous' }
-  return { ...none, ...found, ...(found.kind === 'unmodelled' ? { expects } : {}) }
+    return { ...none, near, expects, ...parts, kind: 'ambiguous' }
+  return { ...none, ...found, ...parts, ...(found.kind === 'unmodelled' ? { expects } : {}) }
 }
 
 const interpreters = perKnowledge((knowledge) => {

@@ -74,10 +74,12 @@ describe('an interpreter', () => {
     },
   )
 
-  test('passes on one thing at a time', () => {
-    const [reply] = as('interpreter', ['Any fever or cough?'])
-    expect(reply!.asked).toHaveLength(2)
-    expect(reply!.told).toHaveLength(1)
+  test('passes on two things, and asks for the rest of many', () => {
+    const [two] = as('interpreter', ['Any fever or cough?'])
+    expect(two!.told).toHaveLength(2)
+    const [many] = as('interpreter', ['Any fever, cough, vomiting or chest pain?'])
+    expect(many!.told.length).toBeLessThan(many!.asked.length)
+    expect(many!.told).toHaveLength(3)
   })
 
   test('says again without saying so, for the colon is spoken for', () => {
@@ -88,15 +90,18 @@ describe('an interpreter', () => {
 })
 
 describe('an impatient patient', () => {
-  test('answers one thing at a time, a patient one two', () => {
-    const told = (persona: object) =>
-      as('self', ['Any fever or cough?'], { persona })[0]!.told.length
-    expect([
-      told({}),
-      told({ impatient: 1 }),
-      told({ impatient: 2 }),
-      told({ impatient: 3 }),
-    ]).toEqual([2, 2, 1, 1])
+  test('answers two short questions like anybody, and fewer of many', () => {
+    const told = (question: string, persona: object) =>
+      as('self', [question], { persona })[0]!.told.length
+    for (const [question, numbers] of [
+      ['Any fever or cough?', [2, 2, 2, 2]],
+      ['Any fever, cough, vomiting or chest pain?', [4, 4, 3, 3]],
+    ] as const)
+      expect(
+        [{}, { impatient: 1 }, { impatient: 2 }, { impatient: 3 }].map((dials) =>
+          told(question, dials),
+        ),
+      ).toEqual(numbers)
   })
 })
 

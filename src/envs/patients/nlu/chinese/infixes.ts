@@ -1,9 +1,9 @@
-/** Chinese phrases with small words inside them: 胸不疼, 肚子还疼, 嗓子会不会疼 for 胸疼, 肚子疼, 嗓子疼. */
+/** Phrases with small words inside them: 胸不疼, 嗓子会不会疼 for 胸疼, 嗓子疼; "lost any weight" for "lost weight". */
 import { findPhrases, type PhraseMatch, type PhraseTree } from '../../../../text/phrase-search.js'
 
-/** Words between a subject and what is said of it. */
+/** Words between a subject and what is said of it; in English, between a verb and its object. */
 const infix =
-  /有没有|会不会|是不是|有点儿?|有些|经常|常常|老是|总是|特别|比较|一直|最近|现在|平时|觉得|感觉|感到|不|没有?|会|很|太|还|也|都|更|又|老|总|这[儿里块]|那[儿里块]|里[面头]/g
+  /(?<= )(?:any|some|much|more|your|his|her|the|a lot of|lots of|a bit of|actually|really|also|just|ever) (?=\w)|有没有|会不会|是不是|有点儿?|有些|经常|常常|老是|总是|特别|比较|一直|最近|现在|平时|觉得|感觉|感到|不|没有?|会|很|太|还|也|都|更|又|老|总|这[儿里块]|那[儿里块]|里[面头]/g
 
 /** A stretch of a text in normal form. */
 interface Stretch {

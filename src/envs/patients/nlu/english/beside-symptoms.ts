@@ -37,7 +37,21 @@ const ownViews: ReadonlySet<string> = new Set([
 /** The topic of tests done before. */
 export const testsAside = 'tests'
 const doneBefore =
-  /\b(?:have|has|had|did) (?:you|he|she|they|your \w+|anyone|anybody|somebody|someone|the \w+)\b.*\b(?:had|done|did|do|taken|take|checked|check|measured|measure|tested|test|seen|run|sent)\b|\bwhat did (?:the|your|that|those) .*\b(?:show|say|come back)\b|\bwhen (?:was|did) .*\blast\b|(?:做|查|拍|照|测|验|化验)过|(?:做|查|拍|照|测|验)[^，]{1,8}过(?:吗|没有?|么|不)?$|(?:做|查|拍|照)(?:了|没)?[^，]{0,8}(?:没有?)$/
+  /\b(?:have|has|had|did) (?:you|he|she|they|your \w+|anyone|anybody|somebody|someone|the \w+)\b.*\b(?:had|done|did|do|taken|take|checked|check|measured|measure|tested|test|seen|run|sent)\b|\bwhat did (?:the|your|that|those) .*\b(?:show|say|come back)\b|\bwhen (?:was|did) .*\b(?:last|done|taken|have)\b|\bany(?:thing)? .*\b(?:done|found|show(?:n|ed)?|taken|before|in the past|recently)\b|\b(?:was|were) (?:the|your|any|anything|those) .*\b(?:normal|clear|positive|negative|ok|okay|fine|found|done)\b|(?:做|查|拍|照|测|验|化验)过|(?:做|查|拍|照|测|验)[^，]{1,8}过(?:吗|没有?|么|不)?$|(?:做|查|拍|照)(?:了|没)?[^，]{0,8}(?:没有?)$/
+
+/** Names examinations and tests. */
+const testWord =
+  /\b(?:tests?|tested|scans?|scanned|x ?rays?|xrayed|ultrasounds?|ecgs?|ekgs?|mris?|ct|echo|swabs?|swabbed|biops(?:y|ies)|endoscopy|colonoscopy|gastroscopy|bronchoscopy|mammogram|spirometry|bloods|blood work|blood taken|(?:urine|stool|blood|sputum|poo|pee|wee) samples?|lateral flows?|pcr|heart tracings?|camera (?:test|down|up|into)|pap)\b/
+/** Topics of tests of their own. */
+const ownTests: ReadonlySet<string> = new Set(['smear-screening', 'glasses-eyetest'])
+
+/** Whether a question asks if a test was done or what it showed, whatever symptom or organ it was for. */
+export function asksOfTests({ lexicon, sentence, here }: PhrasedSentence): boolean {
+  const { text, inquires } = sentence
+  if (!inquires || !lexicon.knowledge.aside.has(testsAside)) return false
+  if (!testWord.test(text) || !doneBefore.test(text)) return false
+  return !here.some(({ value }) => value.kind === 'aside' && ownTests.has(value.id))
+}
 
 /** Whether a question about results asks if the test was done, which a patient knows: "Have you had a chest X-ray?". */
 export const asksPastTest = (

@@ -30,6 +30,18 @@ const aside = new RegExp(
 /** Whether a clause before a question names what is not asked for: "Leaving the cough aside, …", "Not the chest pain, …". */
 export const putsAside = (clause: string): boolean => aside.test(clause)
 
+const number = String.raw`(?:a|an|one|two|three|four|five|six|seven|eight|nine|ten|twelve|couple|few|\d+)`
+const time = String.raw`(?:(?:minute|hour|day|night|week|weekend|fortnight|month|year)s?|yesterday|today|tonight|(?:this )?(?:morning|evening|afternoon)|last night|(?:mon|tues|wednes|thurs|fri|satur|sun)day)`
+const duration = new RegExp(
+  [
+    `${lead}(?:(?:is|was|has|have) )?(?:that|this|it|thats|its|they|theyve)(?: (?:is|was|has|have))?(?: (?:just|only|really|mainly|been|going|on|there|started?|start|began|begun|came|happening|with|you|like|happened|first))* ?(?:(?:about|around|roughly|for|since|over|in|on|within|from|the|last|past|before|or|so|of|${number}|now|ago|that|earlier) )*${time}(?: (?:or|so|two|three|now|ago|then|before|the|and|${time}|last|did|has|have|it|that|was|been))*$`,
+    `${lead}(?:that|this|thats|it)(?: (?:is|was))? when (?:it|this|that|they|everything) (?:first |all )?(?:started|began|came on)$`,
+  ].join('|'),
+)
+
+/** Whether a text only checks how long it has been: "Is that just over the last six days?", "It started on Monday?". */
+export const checksDuration = (text: string): boolean => duration.test(text)
+
 const agreementTag =
   /^(?:ok|okay|alright|all right|(?:is|would) (?:that|it) (?:be )?(?:ok|okay|alright|all right|fine|good)(?: (?:with|for|by) you)?|if (?:thats|that is|its) (?:ok|okay|alright|all right|fine)(?: (?:with|for|by) you)?|does that (?:sound|make) (?:\w+ )?(?:ok|okay|alright|all right|good|sense|fine|reasonable))$/
 /** Tags that check a fact as often as they seek agreement. */

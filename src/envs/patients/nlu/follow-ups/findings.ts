@@ -5,6 +5,7 @@ import { type AskedAttribute, findAttributes } from '../attributes.js'
 import { languageByScript } from '../finding-match.js'
 import {
   attributeTopic,
+  dialogueFocus,
   findAncestors,
   isKnown,
   lastAsked,
@@ -18,6 +19,7 @@ import {
   choice,
   type FollowUp,
   isBrief,
+  isShort,
   isVague,
   pronoun,
   replaced,
@@ -70,6 +72,8 @@ export function nearestOf(ids: readonly string[], { scoreOf }: SimilarityMatch) 
 export function detailOfTopic(given: FollowUp): ParsedUtterance | undefined {
   const { knowledge, context, reader, text, alone, doubtful, followed } = given
   if (!doubtful && alone.kind !== 'aside') return undefined
+  // What was done for the topic is no detail of it: 胸疼的时候怎么办.
+  if (languageByScript(text) === 'zh' && alone.asides.includes('tried')) return undefined
   const alike = reader.alike(text)
   // A habit or a medicine was asked about since, or the question is likely to be about something else.
   const sure = alone.kind === 'aside' || lastHistory(knowledge, context) !== undefined
@@ -87,6 +91,10 @@ export function detailOfTopic(given: FollowUp): ParsedUtterance | undefined {
       alike,
     )
     if (!nearest || nearest.score < Math.max(least, alike.score - below)) continue
+    const cue = languageByScript(text) === 'zh' ? findAttributes(text)[0] : undefined
+    // 是突然痒起来的吗 is not about the itch at night.
+    if (cue !== undefined && isVague(alone) && knowledge.finding.get(nearest.id)?.attribute !== cue)
+      return aboutTopic(alone, attributeTopic(knowledge, topic, cue))
     if (nearest.id !== root)
       return aboutTopic(alone, { finding: nearest.id, of: root, guessed: true })
     // Its name is in many questions about something else.
@@ -251,12 +259,24 @@ const still =
   /^(?:那|嗯|你|他|她|孩子|现在|这会儿|今天|目前|此刻|到现在)*(?:还|仍)(?:在)?(疼|难受|有|这样|那么|不舒服|有这种?感觉)[^没]{0,3}[吗么不没]?$/
 
 /** Whether what doctor and patient are talking about is still there. */
-export function stillThere({ knowledge, text, alone, followed }: FollowUp) {
+export function stillThere({ knowledge, context, text, alone, followed }: FollowUp) {
   const word = still.exec(text)?.[1]
   if (word === undefined || alone.topics.some(({ guessed }) => !guessed)) return undefined
-  const pains = followed.filter((id) => /疼|痛/.test(knowledge.finding.get(id)?.name.zh ?? ''))
-  const topic = word === '疼' ? pains[0] : followed[0]
+  const hurts = (id: string) => /[疼痛]/.test(knowledge.finding.get(id)?.name.zh ?? '')
+  const topic = word === '疼' ? dialogueFocus(knowledge, context, hurts) : followed[0]
   return topic === undefined ? undefined : aboutFinding(alone, topic)
+}
+
+/** 血量多不多 of bloody stools, where only periods have that on record: the attribute of the topic. */
+export function attributeOfTopic({ knowledge, context, text, alone, followed }: FollowUp) {
+  const [said, ...more] = alone.topics
+  const [topic] = followed
+  if (languageByScript(text) === 'en' || topic === undefined || more.length > 0) return undefined
+  if (!said?.guessed || !isShort(text) || namesRegion(text)) return undefined
+  if (isMentioned(rootOf(knowledge, said.finding), { knowledge, context, followed }))
+    return undefined
+  const [attribute] = findAttributes(text)
+  return attribute && aboutTopic(alone, attributeTopic(knowledge, topic, attribute))
 }
 
 /** "What did the thermometer say?" of a fever that was told: more of it than that it is there. */

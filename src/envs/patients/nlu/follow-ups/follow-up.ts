@@ -20,6 +20,7 @@ import {
   supposes,
 } from './attributes.js'
 import {
+  attributeOfTopic,
   detailOfTopic,
   foreignDetail,
   isMentioned,
@@ -105,6 +106,8 @@ export function understandInContext(
   const alone = reader.parse(utterance)
   const { text } = normaliseText(plainChinese(utterance))
   if (context.dialogue.length === 0 || reader.isWritten(text)) return alone
+  // Several questions that name what they ask go on about nothing.
+  if (alone.parts?.every(({ open }) => !open)) return alone
   const doubtful = isDoubtful(alone, alone.kind === 'aside' && reader.namesAside(text))
   if ((doubtful || alone.kind === 'courtesy') && anythingElse.test(text))
     return { ...alone, kind: 'open', topics: [], asides: [] }
@@ -121,6 +124,7 @@ export function understandInContext(
     sameOfRelatives(given) ??
     (supposes(given) ? changeOfTopic(given) : undefined) ??
     moreOfTold(given) ??
+    attributeOfTopic(given) ??
     detailOfTopic(given) ??
     sameRegion(given) ??
     sharedSymptom(given) ??

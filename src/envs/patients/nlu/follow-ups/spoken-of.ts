@@ -1,7 +1,8 @@
 /** What a short Chinese question goes on about that is no symptom: the job, the periods, the medicine just spoken of. */
 import type { PatientContext } from '../../../../patient.js'
+import type { AskedAttribute } from '../attributes.js'
 import { languageByScript } from '../finding-match.js'
-import { isKnown } from '../focus.js'
+import { isKnown, isWholeIllness, lastHistory } from '../focus.js'
 import type { ParsedUtterance } from '../parsed-utterance.js'
 import { type FollowUp, isShort, type TextReader } from './question.js'
 
@@ -34,21 +35,56 @@ const ofFindings: ReadonlyMap<string, string> = new Map([
   ['diarrhoea', '大便'],
   ['constipation', '大便'],
   ['sputum', '痰'],
+  ['regular-medication', '药'],
 ])
+
+/** What is asked of a medicine that was told. */
+const ofMedicine: readonly (readonly [AskedAttribute, RegExp])[] = [
+  ['purpose', /治什么|管什么|干(?:什么|嘛|啥)|(?:什么|啥)病|作用/],
+  ['which', /叫什么|什么名|名字|哪(?:几)?种|什么药|药名|叫啥/],
+  ['duration', /多久|多长时间|[几多]少?年|几个月|多少年/],
+  ['frequency', /几次|几片|几回|几粒|怎么吃/],
+]
+
+/** "叫什么名字？", "治什么的？" after a medicine. */
+function ofToldMedicine({ knowledge, context, text, alone }: FollowUp) {
+  const medicine = lastHistory(knowledge, context, ({ kind }) => kind === 'medication')
+  if (
+    medicine === undefined ||
+    alone.topics.some(({ guessed, finding }) => !guessed && !isWholeIllness(knowledge, finding))
+  )
+    return undefined
+  const attribute = ofMedicine.find(([, asks]) => asks.test(text))?.[0]
+  if (attribute === undefined) return undefined
+  const had = context.dialogue
+    .at(-1)
+    ?.reply.told.some((one) => one.finding === medicine && isKnown(one))
+  const topic = had
+    ? { finding: medicine, of: medicine, attribute, missing: true }
+    : { finding: medicine }
+  return { ...alone, kind: 'finding' as const, topics: [topic], loose: [], asides: [] }
+}
 
 /** Exchanges back that a topic is gone on about. */
 const memory = 4
 
-/** The word for what was spoken of last, where it is no complaint of the patient's. */
-function wordOfLast({ dialogue }: PatientContext, reader: TextReader): string | undefined {
+/** A topic, and the word for it. */
+interface Spoken {
+  readonly id: string
+  readonly word: string
+}
+
+/** What was spoken of last, where it is no complaint of the patient's. */
+function lastSpoken({ dialogue }: PatientContext, reader: TextReader): Spoken | undefined {
   for (const { utterance, reply } of dialogue.slice(-memory).reverse()) {
     const { kind, asides, topics } = reader.parse(utterance)
     const named = asides.findLast((id) => words.has(id))
-    if (named !== undefined) return words.get(named)
+    if (named !== undefined) return { id: named, word: words.get(named) ?? '' }
     const [asked] = reply.asked
     const told = reply.told.find(({ finding }) => finding === asked)
-    if (asked !== undefined && told && (ofFindings.has(asked) || isKnown(told)))
-      return ofFindings.get(asked)
+    const word = ofFindings.get(asked ?? '')
+    if (asked !== undefined && word !== undefined && told) return { id: asked, word }
+    if (told && isKnown(told)) return undefined
     // Another topic lies between.
     if (kind === 'open' || asides.length > 0 || topics.some(({ guessed }) => !guessed))
       return undefined
@@ -58,20 +94,30 @@ function wordOfLast({ dialogue }: PatientContext, reader: TextReader): string | 
 
 /** "规律吗？" after the periods, "几年了？" after the job: the question with the word for what was spoken of. */
 export function ofSpokenTopic(given: FollowUp): ParsedUtterance | undefined {
-  const { context, reader, text, alone, doubtful } = given
+  const { knowledge, context, reader, text, alone, doubtful } = given
   if (languageByScript(text) === 'en' || !isShort(text)) return undefined
-  const whole = alone.kind === 'finding' && alone.topics.every(({ of }) => of === undefined)
-  const says = whole && reader.named(text).length > 0
-  const open = doubtful || alone.kind === 'attribute' || alone.kind === 'aside' || (whole && !says)
+  const named = reader.named(text).some((id) => !isWholeIllness(knowledge, id))
+  const open =
+    doubtful ||
+    alone.kind === 'attribute' ||
+    alone.kind === 'aside' ||
+    (alone.kind === 'finding' && !named && alone.topics.every(({ of }) => of === undefined))
   if (!open) return undefined
-  const word = wordOfLast(context, reader)
-  if (word === undefined || text.includes(word)) return undefined
-  const completed = `${word}${text.replace(/^(?:那|嗯|好)+/, '')}`
+  const medicine = ofToldMedicine(given)
+  if (medicine) return medicine
+  const spoken = lastSpoken(context, reader)
+  if (spoken === undefined || text.includes(spoken.word)) return undefined
+  const completed = `${spoken.word}${text.replace(/^(?:那|嗯|好)+/, '')}`
   const parsed = reader.parse(completed)
+  const illness = parsed.topics.every(({ finding }) => isWholeIllness(knowledge, finding))
+  // Years in a job are none of the illness's.
+  if (parsed.kind === 'attribute' || (parsed.kind === 'finding' && illness))
+    return { ...alone, kind: 'unmodelled', topics: [], loose: [], asides: [], expects: 'content' }
   if (parsed.kind === 'aside') {
-    // What names another topic by itself is about that.
+    // What names another topic by itself is about that: "您多大了？" after the children.
     const other = !doubtful && alone.kind === 'aside' && parsed.asides[0] !== alone.asides[0]
-    return reader.namesAside(completed) && !other ? parsed : undefined
+    const goesOn = parsed.asides.includes(spoken.id) && !text.includes('你')
+    return reader.namesAside(completed) && (goesOn || !other) ? parsed : undefined
   }
   return parsed.kind === 'finding' && parsed.topics.every(({ guessed }) => !guessed)
     ? parsed

@@ -1,10 +1,10 @@
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import type { Finding, PatientView } from '../../../src/case.js'
-import { openaiChat } from '../../../src/chats/openai.js'
-import { chatPatient } from '../../../src/envs/patients/chat.js'
-import type { PatientContext } from '../../../src/patient.js'
+import type { Finding, PatientView } from '../../../../src/case.js'
+import { openaiChat } from '../../../../src/chats/openai.js'
+import { freePatient } from '../../../../src/envs/patients/free/free.js'
+import type { PatientContext } from '../../../../src/patient.js'
 
 const finding = (id: string, rest: Partial<Finding>): [string, Finding] => [
   id,
@@ -41,7 +41,7 @@ const says = (content: string) => {
 const patient = () => {
   const { port } = server.address() as AddressInfo // a TCP server
   const baseURL = `http://127.0.0.1:${port}/v1`
-  return chatPatient({ chat: openaiChat({ model: 'm', baseURL, maxRetries: 0 }) })
+  return freePatient({ chat: openaiChat({ model: 'm', baseURL, maxRetries: 0 }) })
 }
 beforeAll(() => new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve)))
 afterAll(() => {
@@ -49,8 +49,8 @@ afterAll(() => {
   server.close()
 })
 
-describe('chatPatient', () => {
-  test('answers with the words of the model, and claims to have told nothing', async () => {
+describe('freePatient', () => {
+  test('answers with the words of the model, and without a knowledge base nobody knows what it told', async () => {
     says('<think>throat</think>My throat hurts.')
     expect(await patient()('What hurts? Since when?', context)).toEqual({
       text: 'My throat hurts.',
@@ -58,6 +58,8 @@ describe('chatPatient', () => {
       questions: 2,
       asked: [],
       told: [],
+      unread: ['understood', 'asked', 'told'],
+      flags: [],
     })
   })
 

@@ -1,0 +1,98 @@
+/** Recaps: a doctor says what they understood and asks whether it is right: "So no fever, but a cough, right?". */
+import type { NormalisedText, TextClause } from '../../../../text/phrase-search.js'
+import { isQuestionClause } from '../acts.js'
+
+/** What a doctor has summed up, to be confirmed. */
+export interface Recap {
+  /** Findings that it says the patient does not have. */
+  readonly denied: ReadonlySet<string>
+  /** Whether it asks, too, what is missing: "Did I miss anything?". */
+  readonly invites: boolean
+}
+
+/** Where a recap is told, and what its closing asks. */
+export interface RecapFrame extends Pick<Recap, 'invites'> {
+  /** End of what is told. */
+  readonly end: number
+  /** Whether it is one whatever it tells. */
+  readonly sure: boolean
+}
+
+const lead = '(?:(?:so|and|now|then|well|ok|okay|but|or) )*'
+const summed =
+  '(?:that|it|this|you|everything|all that|all of (?:that|this|it)|those|things)(?: (?:all|about|roughly|more or less))*'
+const rightly = '(?:right|correct|correctly|straight|properly|so|true|it|fair|accurate|everything)'
+/** Closings that only a recap has. */
+const strong = new RegExp(
+  [
+    `^${lead}(?:is (?:that|this|it)|was (?:that|this|it)|is ${summed})(?: (?:all|about|roughly|more or less|pretty much|still))* ${rightly}(?: so far| then)?$`,
+    `^${lead}(?:have|did|do|am) i (?:got|get|getting|have|hear|heard|understood|understand|understanding|put|summed|follow|following) (?:up )?${summed} ?(?:up )?${rightly}?(?: so far)?$`,
+    `^${lead}(?:am i (?:right|correct|on the right (?:track|lines))|does (?:that|this|it|all that) (?:all )?sound (?:about )?${rightly}|(?:thats|that is) (?:about )?${rightly}|would you agree(?: with that)?)$`,
+    '^(?:那|这样?|我)?(?:你看|你觉得)?(?:我)?(?:这样?|这么)?(?:子)?(?:说|讲|记|听|理解|总结|归纳|概括)(?:得|的)?(?:都|还)?(?:对|准确?|全|齐|清楚|没错)(?:吗|吧|不对?|么)$',
+    '^(?:都|应该|我)*(?:没有?|没)(?:说|讲|记|听|弄|搞|理解)错(?:什么)?(?:吧|吗)$|^你看(?:是这样吗|(?:这样)?对(?:吗|吧|不对?|么))$',
+  ].join('|'),
+)
+const weak =
+  /^(?:right|correct|yes|yeah|yep|isnt it|dont you|havent you|arent you|didnt you)$|^(?:对吗|对吧|对不对|对不|是吧|是吗|是不是|没错吧|是这样(?:吗|吧|的吧)?)$/
+/** Closings that ask what is missing or wrong. */
+const inviting = new RegExp(
+  [
+    `^${lead}(?:(?:did|have|am) i (?:miss|missed|missing|forget|forgot|forgotten|leave|left|leaving|get|got) (?:anything|something)(?: (?:out|else|wrong|important))*)$`,
+    `^${lead}(?:(?:is|was) (?:there )?)?(?:anything|something)(?: else)?(?: that)? (?:(?:i|ive|i have|i ve) (?:missed|forgotten|forgot|left out|got wrong|misunderstood|misheard)|(?:you|youd|you would)(?: like| want| wish| care)?(?: to)? (?:add|change|correct)|to (?:add|change|correct)|missing|wrong)(?: (?:to|with|in|about) (?:that|this|it))?$`,
+    '^(?:那)?(?:还|我)*(?:有(?:没有)?)?(?:什么|哪些|哪里)?(?:是)?我?(?:漏|落下|遗漏|说错|记错|讲错|要补充|想补充|需要补充|补充|说得不对)(?:掉|下|了|的|什么|地方)*(?:吗|没有?|么|吧)?$|^(?:应该|我|都)*没(?:有)?(?:漏|落下|遗漏)(?:掉|下|了|什么|的)*(?:吧|吗)?$',
+  ].join('|'),
+)
+const beginning =
+  /^(?:(?:ok|okay|right|so|well|and|just|good|alright|all right|great|thanks|thank you|lovely|fine|hm|now|then) )*(?:so |(?:just )?to (?:recap|summari[sz]e|confirm|sum|check|go over|repeat|be clear|make sure)|in (?:summary|short)|summing up|(?:let me|ill|i will|can i) (?:just )?(?:recap|summari[sz]e|check|sum|see if|go over|repeat|run through|make sure)|(?:what )?i(?:ve| have)? (?:heard|understand|understood|gather|gathered)|if (?:ive|i have|i) (?:got|understood|understand|heard)|you (?:said|say|mentioned|told|have|ve|are|re|had|dont|havent|cant)|youve|youre|no |not |theres no)|^(?:好的?|嗯|行|那|那么)*(?:所以|也就是说|那?就是说|总结|小结|(?:那)?我(?:再|先|来|跟你)?(?:说说|重新)?(?:确认|总结|重复|小结|归纳|归拢|捋|复述|概括|梳理|核对|回顾|整理|理一|听到|理解|过一遍)|刚才|你(?:刚才|刚刚|说|是|没|这次|现在)|除了|没有|不)/
+const negation =
+  /(?:\b(?:no|not|without|dont|havent|hasnt|doesnt|didnt|arent|isnt|never|nor|or any)(?: \w+){0,3} |(?:没有?|无|不|未)[^，]{0,4})$/
+
+/** Whether what begins at `start` is denied within its clause: "no fever", "you haven't had a cough". */
+export function isNegated({ text, clauses }: NormalisedText, start: number): boolean {
+  const clause = clauses.find((one) => start >= one.start && start < one.end)
+  return negation.test(text.slice(clause?.start ?? 0, start))
+}
+
+/** The words of a closing at the end of a clause that tells: "… and no fever is that right". */
+const runOn =
+  / (?:is (?:that|this|it|all that) (?:all |about )*(?:right|correct)|(?:have|did) i (?:got|get|understood|understand) (?:that|it|this|you|everything) (?:all )?(?:right|correctly)|correct|right)$|(?:对吗|对吧|对不对|没错吧|是吧)$/
+
+/** The closing of a text, clause by clause from its end; undefined where it has none. */
+function closingOf(text: string, clauses: readonly TextClause[]) {
+  let [from, sure, invites] = [clauses.length, false, false]
+  while (from > 0) {
+    const { start, end } = clauses[from - 1]!
+    const clause = text.slice(start, end)
+    const [asks, closes] = [inviting.test(clause), strong.test(clause)]
+    if (!asks && !closes && !weak.test(clause)) break
+    sure ||= closes || asks
+    invites ||= asks
+    from--
+  }
+  if (from < clauses.length) return { told: clauses.slice(0, from), sure, invites }
+  const last = clauses.at(-1)
+  const words = last && runOn.exec(text.slice(last.start, last.end))
+  if (!last || !words) return undefined
+  const rest = { ...last, end: last.start + words.index }
+  return { told: [...clauses.slice(0, -1), rest], sure: false, invites }
+}
+
+/**
+ * Where a text sums up what the doctor has understood; undefined for a text that is no recap. A mere "…, right?" makes one
+ * where the text begins like one, or tells several things.
+ */
+export function readRecap({ text, clauses }: NormalisedText): RecapFrame | undefined {
+  const closing = closingOf(text, clauses)
+  const last = closing?.told.at(-1)
+  if (!closing || !last) return undefined
+  const { told, sure, invites } = closing
+  if (told.some(({ start, end }) => isQuestionClause(text.slice(start, end)))) return undefined
+  const begins = told.some(({ start, end }) => beginning.test(`${text.slice(start, end)} `))
+  return begins || (sure && told.length > 1)
+    ? { end: last.end, invites, sure: sure || told.length > 2 }
+    : undefined
+}
+
+/** Whether a text ends by asking whether what it says is right. */
+export const asksIfRight = ({ text, clauses }: NormalisedText): boolean =>
+  closingOf(text, clauses) !== undefined
