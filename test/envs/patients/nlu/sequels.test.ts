@@ -47,7 +47,7 @@ const fainted = patientWho(has('fainting'))
 
 describe('a question after a part of the patient’s life goes on about it', () => {
   test.each([
-    ['years in a job', teacher, 'job-years-then', ['What do you do for a living?', 'How long for?']],
+    ['years in a job', teacher, 'job-years', ['What do you do for a living?', 'How long for?']],
     [
       'more of a job',
       teacher,
@@ -63,7 +63,7 @@ describe('a question after a part of the patient’s life goes on about it', () 
   })
 
   test.each([
-    ['years in a job', teacher, 'job-years-then', ['您做什么工作？', '几年了？']],
+    ['years in a job', teacher, 'job-years', ['您做什么工作？', '几年了？']],
     ['ages', father, 'children-ages', ['您有孩子吗？', '多大了？']],
   ])('in Chinese: %s', (_, view, slot, texts) => {
     expect(converse(view, ['您怎么了？', ...texts], 'zh').at(-1)?.text).toBe(

@@ -124,7 +124,7 @@ const painOfRegion = ({ knowledge, followed }: FollowUp, region: Region): string
 function findingOfRegion(given: FollowUp, region: Region): string | undefined {
   const { knowledge, reader, text, alone, doubtful, followed } = given
   const said = alone.topics[0]?.finding
-  const near = (id: string) => regionOf(knowledge, id) === region && !followed.includes(id)
+  const near = (id: string) => regionOf(knowledge, id) === region && id !== followed[0]
   const whole = complete(text, region.word)
   const { kind, topics } = reader.parse(whole)
   const found = kind === 'finding' ? topics[0]?.finding : undefined

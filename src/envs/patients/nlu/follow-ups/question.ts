@@ -46,7 +46,7 @@ export const goesOn = (text: string): boolean =>
 
 /** Asks for more than a yes or a no. */
 export const asksContent =
-  /^(?:(?:and|so|but|ok|okay) )?(?:what|when|which|how|where|who|why)\b|什么(?!都)|哪|怎么|怎样|几|多(?:少|久|长|大|远|高)/
+  /^(?:(?:and|so|but|ok|okay) )?(?:what|when|which|how|where|whereabouts|who|why)\b|什么(?!都)|哪|怎么|怎样|几|多(?:少|久|长|大|远|高)/
 
 /** Whether a reading says nothing. */
 export const isVague = ({ kind }: ParsedUtterance): boolean =>

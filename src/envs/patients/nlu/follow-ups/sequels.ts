@@ -41,6 +41,7 @@ const memory = 4
 /** A person or a thing other than who is asked. */
 const third = /\b(?:he|him|his|she|her|hers|they|them|their|its)\b|它|他|她/
 const thing = /\b(?:they|them|their|its)\b|它/
+const person = /\b(?:he|him|his|she|her|hers)\b|\bto them\b|他|她/
 const second = /\b(?:you|your)\b|你/
 
 /** Whether an aside is about the patient's life, and not about the complaint. */
@@ -57,7 +58,7 @@ const isTopic = (knowledge: Knowledge, id: string): boolean =>
 function isOfThird({ knowledge, context, text, alone }: FollowUp): boolean {
   const word = context.view.demographics.speaker === 'caregiver' ? thing : third
   const own =
-    alone.kind === 'open' ||
+    (alone.kind === 'open' && person.test(text)) ||
     (alone.kind === 'aside' && alone.asides.every((id) => isLife(knowledge, id)))
   return own && word.test(text) && !second.test(text)
 }
