@@ -169,12 +169,18 @@ function bareProblem(
 function contentProblem(clause: Clause, allowed: Allowed): string | undefined {
   const { facts, spoken } = allowed
   const may = [...spoken, ...facts.flatMap(({ own }) => own)]
-  const mayNot = facts.flatMap(({ contrary }) => contrary)
   // One character is part of many words.
   const least =
     clause.tokens.size === 1 && !/^\w/.test([...clause.tokens].join()) ? minWitness : minLikeness
-  if (closeness(clause, may) < least) return 'says something else, or turns it round'
-  return saysRather(clause, may, mayNot) ? undefined : 'says the contrary of a fact'
+  const near = closeness(clause, may)
+  if (near < least) return 'says something else, or turns it round'
+  const mayNot = facts.flatMap(({ contrary }) => contrary)
+  if (saysRather(clause, may, mayNot)) return undefined
+  // What one fact denies, as vomiting, may be near what another says, as nausea.
+  const own = facts.some(
+    (fact) => closeness(clause, fact.own) === near && saysRather(clause, fact.own, fact.contrary),
+  )
+  return own && near === 1 ? undefined : 'says the contrary of a fact'
 }
 
 function clauseProblem(

@@ -100,11 +100,11 @@ const irregular = new Map<string, string>([
 /** A plain stem: the same for "cough", "coughs", "coughed" and "coughing". */
 function stemOf(word: string): string {
   let stem = irregular.get(word) ?? word
+  // "Tiredness" as "tired".
+  if (stem.length > 6 && stem.endsWith('ness')) stem = stem.slice(0, -4).replace(/i$/, 'y')
   if (stem.length === 4 && /[^su]s$/.test(stem)) stem = stem.slice(0, -1)
   else if (stem.length > 4) {
-    if (stem.endsWith('iness')) stem = `${stem.slice(0, -5)}y`
-    else if (stem.endsWith('ness')) stem = stem.slice(0, -4)
-    else if (stem.endsWith('ies')) stem = `${stem.slice(0, -3)}y`
+    if (stem.endsWith('ies')) stem = `${stem.slice(0, -3)}y`
     else
       for (const ending of ['ing', 'ed', 'es', 'ly', 's'])
         if (

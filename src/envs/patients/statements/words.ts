@@ -62,7 +62,7 @@ export const englishHedges: ReadonlySet<string> = new Set(
 /** Not knowing, in the normal form of a clause. */
 export const notKnowing = {
   en: /\b(?:(?:do|did|does|could|can|would|will|am|is|are|was|have|has) not (?:really |quite |exactly |honestly |rightly |truly |actually |even )?(?:know|remember|recall|say(?! (?:that )?(?:i|he|she|it|there)\b)|tell|sure|certain|recollect|noticed?(?= *$| it\b| that\b)|paid|pay|kept|keep|check|checked|think about|thought about)|not (?:too |so |that |really |quite |entirely |at all |all that )?(?:sure|certain)|no (?:idea|clue)|(?:hard|difficult|not easy) (?:for me )?to (?:say|tell|know)|never (?:really |actually )?(?:paid|checked|thought about)|cannot (?:really |quite |honestly )?(?:say|tell|remember|recall|be sure)|beats me|got me there|unsure|who knows|anyone s guess|slipped my mind)\b/,
-  zh: /不知道|不晓得|不清楚|不太清楚|不大清楚|搞不清|弄不清|说不清|说不准|说不好|说不上|讲不清|不好说|难说|记不清|不记得|记不得|想不起|记不住|没(?:怎么|太|大)?(?:注意|留意|在意|留神)(?!到|过?有)|不太在意|不确定|不太确定|拿不准|没印象|忘了|没数|没底/,
+  zh: /不知道|不晓得|不清楚|不太清楚|不大清楚|搞不清|弄不清|说不清|说不准|说不好|说不上|讲不清|不好说|难说|记不清|记不大清|不太记得|不大记得|不记得|记不得|想不起|记不住|没(?:怎么|太|大)?(?:注意|留意|在意|留神)(?!到|过?有)|不太在意|不确定|不太确定|拿不准|没印象|忘了|没数|没底/,
 } as const
 
 /** Chinese words without content; the longest that fits is taken out first. */
@@ -77,8 +77,8 @@ export const everydayChinese: readonly string[] = split(`
   就是 就是说 也就是 其实 确实 的确 真的 真是 倒是 反正 总之 当然 肯定 一定 绝对 完全 根本 压根 压根儿 一点 一点儿 一点也 丁点 半点
   从来 向来 目前 现在 最近 近来 平时 平常 今天 一直 一向 老是 总是 总 老 经常 常常 有时 有时候 偶尔 还是 还有 另外 再就是 对了 而且 并且
   然后 所以 因为 但是 可是 只是 虽然 如果说 除了 以外 之外 别的 其他 其它 任何 比较 特别 非常 十分 挺 很 太 真 蛮 还算 算是 有点 有点儿 有些 有一点
-  我 你 您 他 她 它 咱 俺 我们 你们 他们 咱们 自己 自个儿 本人 人家 孩子 宝宝 家里人
-  的 地 得 了 着 过 是 有 在 也 都 就 才 又 再 还 和 跟 与 及 或 或者 以及 被 把 让 给 对 向 从 到 去 来 上 下 里 个 些 点 儿 呢 会 能 可 可以 要 想 用 这 那 哪 么 们 之 其 此 而 且 但 却 因 为 以 于 并 只 倒 应该 需要 请 嗳 听说 您问 问的 的话 来说 来讲 而言 至于 关于 有关 一下 一声 讲真 坦白说 谢谢 多谢 麻烦 放心 您放心 老人家 好的 好吧 行吧
+  我想 想想 我 你 您 他 她 它 咱 俺 我们 你们 他们 咱们 自己 自个儿 本人 人家 孩子 宝宝 家里人
+  的 地 得 了 着 过 是 有 在 也 都 就 才 又 再 还 和 跟 与 及 或 或者 以及 被 把 让 给 对 向 从 到 去 来 上 下 里 个 些 点 儿 呢 会 能 可 可以 要 用 这 那 哪 么 们 之 其 此 而 且 但 却 因 为 以 于 并 只 倒 应该 需要 请 嗳 听说 您问 问的 的话 来说 来讲 而言 至于 关于 有关 一下 一声 讲真 坦白说 谢谢 多谢 麻烦 放心 您放心 老人家 好的 好吧 行吧
   确确实实 实在 简直 稍微 稍稍 略微 多少有点 啥的 之类 什么的 一回事 这回 这次 这几天 这阵子 这段时间 这一阵 这两天
 `)
 
