@@ -11,6 +11,7 @@ import type { Patient, PatientContext, Reply } from '../../../patient.js'
 import { fork } from '../../../seed.js'
 import { stripHiddenReasoning } from '../../../text/hidden-reasoning.js'
 import type { RevealedFinding, SpeechFlag, TurnFactName } from '../../../turn.js'
+import { isWritten } from '../recorded/written.js'
 import { ruleDrafts } from '../rule.js'
 import { findDiseaseNames } from '../statements/disease-names.js'
 import { readReply } from '../statements/read-reply.js'
@@ -38,10 +39,6 @@ const plainView = (view: PatientView): PatientView => ({
   persona: {},
   noise: { forget: 0, deny: 0, overReport: 0 },
 })
-
-/** Whether the case is a written record, whose findings are questions and answers of its own. */
-const isRecord = ({ findings }: PatientView): boolean =>
-  [...findings.values()].some(({ question, utterance }) => question ?? utterance)
 
 /** Whether a told state is not the case's, or not what was told before. */
 function contradicts(
@@ -138,7 +135,7 @@ export function freePatient({ chat, knowledge, prompts = 'own' }: FreePatientOpt
         `free patient: expected words outside hidden reasoning, got ${JSON.stringify(reply.text.slice(0, 200))}`,
       )
     const text = refusal?.having.test(visible) ? refusal.becomes : visible
-    if (knowledge && draft && !isRecord(view)) {
+    if (knowledge && draft && !isWritten(view)) {
       const { reply: rule } = await draft(utterance, { ...context, view: plainView(view) })
       return { text, ...factsOf(knowledge, text, utterance, rule, context) }
     }

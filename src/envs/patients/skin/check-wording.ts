@@ -58,6 +58,9 @@ const hidden = /[\p{Cf}\p{Co}\p{Cn}]|[^\P{Cc}\n]/u
 const detail =
   /^(?:\d|(?:two|three|four|five|six|seven|eight|nine|ten|twelve|dozen|twenty|thirty|forty|fifty|hundred|mother|father|mum|dad|sister|brother|aunt|uncle|grandmother|grandfather|wife|husband|son|daughter)$|[三五六七八九十百妈爸爷奶姐妹哥弟姑姨叔舅]$)/
 
+/** Words for times. */
+const time = /^(?:night|morn|even|afternoon|day|week|month|year|hour|minut|ag|sinc|[夜晚早午月年])$/
+
 /** Words for the person a carer or interpreter speaks for. */
 const carersWords = new Set(
   'son daughter child kid boy girl baby little mum mother father dad husband wife patient 娃 儿 女 闺 宝 小 家 病 人'.split(
@@ -114,9 +117,10 @@ function allowedBy(knowledge: Knowledge, commission: Commission): Allowed {
   ]
   const said = new Set(clauses.flatMap(({ tokens }) => [...tokens]))
   const heard = new Set(readClauses(utterance, language).flatMap(({ tokens }) => [...tokens]))
-  const fromBase = [...facts.flatMap(({ own }) => own), ...spoken].flatMap(({ tokens }) => [
-    ...tokens,
-  ])
+  // A name may hold a time that is not the patient's: "a cough at night".
+  const fromBase = [...facts.flatMap(({ own }) => own), ...spoken].flatMap(({ tokens, named }) =>
+    [...tokens].filter((token) => !(named && time.test(token))),
+  )
   const tokens = new Set(
     fromBase.filter((token) => !detail.test(token) || said.has(token) || heard.has(token)),
   )
@@ -131,7 +135,8 @@ const sameTokens = (a: ReadonlySet<string>, b: ReadonlySet<string>): boolean =>
 /** Whether the rule patient's own reply has this clause. */
 const isSpoken = (clause: Clause, { clauses }: Allowed): boolean =>
   clauses.some(
-    ({ tokens, stance, asks, third }) =>
+    ({ tokens, stance, asks, third, text }) =>
+      (tokens.size > 0 || text === clause.text) &&
       stance === clause.stance &&
       asks === clause.asks &&
       third === clause.third &&
@@ -169,12 +174,18 @@ function bareProblem(
 function contentProblem(clause: Clause, allowed: Allowed): string | undefined {
   const { facts, spoken } = allowed
   const may = [...spoken, ...facts.flatMap(({ own }) => own)]
-  const mayNot = facts.flatMap(({ contrary }) => contrary)
   // One character is part of many words.
   const least =
     clause.tokens.size === 1 && !/^\w/.test([...clause.tokens].join()) ? minWitness : minLikeness
-  if (closeness(clause, may) < least) return 'says something else, or turns it round'
-  return saysRather(clause, may, mayNot) ? undefined : 'says the contrary of a fact'
+  const near = closeness(clause, may)
+  if (near < least) return 'says something else, or turns it round'
+  const mayNot = facts.flatMap(({ contrary }) => contrary)
+  if (saysRather(clause, may, mayNot)) return undefined
+  // What one fact denies, as vomiting, may be near what another says, as nausea.
+  const own = facts.some(
+    (fact) => closeness(clause, fact.own) === near && saysRather(clause, fact.own, fact.contrary),
+  )
+  return own && near === 1 ? undefined : 'says the contrary of a fact'
 }
 
 function clauseProblem(
@@ -192,6 +203,7 @@ function clauseProblem(
   )
   if (strange !== undefined) return `adds \`${strange}\``
   if (asks) return undefined
+  if (clause.vague) return 'says something beside it'
   if (third && commission.self && !allowed.clauses.some((one) => one.third))
     return 'speaks of somebody else'
   if (unsure) {

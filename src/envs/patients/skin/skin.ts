@@ -8,6 +8,7 @@ import { Fault } from '../../../error.js'
 import type { Patient, PatientContext, Reply } from '../../../patient.js'
 import { fork } from '../../../seed.js'
 import { stripHiddenReasoning } from '../../../text/hidden-reasoning.js'
+import { isWritten } from '../recorded/written.js'
 import { type RulePatientOptions, ruleDrafts } from '../rule.js'
 import { type Commission, wordingProblem } from './check-wording.js'
 import { againMessages, skinMessages, skinPrompt } from './prompt.js'
@@ -44,12 +45,17 @@ const template = (reply: Reply, wording: 'template' | 'fault'): Reply => ({ ...r
  * Makes a patient whose facts are the rule patient's and whose words are a model's. A wording that adds, drops or turns
  * round a fact, or names a disease, is asked for once more, and then the rule patient's own words are used; the reply
  * says which (`wording`).
- * @throws Fault when the model fails, except under `onFault: 'template'`
+ * @throws Fault when the model fails, except under `onFault: 'template'`; and `bad-input` for a recorded dialogue
  */
 export function skinPatient({ chat, onFault = 'fault', ...rule }: SkinPatientOptions): Patient {
   const { knowledge } = rule
   const draft = ruleDrafts(rule)
   return async (utterance, context) => {
+    if (isWritten(context.view))
+      throw new Fault(
+        'bad-input',
+        'env.patient: expected cases with findings of a knowledge base for `skin`, got a recorded dialogue (use `record` or `free`)',
+      )
     const { reply, core } = await draft(utterance, context)
     const { language, view } = context
     const { told, asked } = reply

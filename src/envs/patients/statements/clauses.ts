@@ -6,6 +6,7 @@
 import { foldHan } from '../../../text/phrase-search.js'
 import type { Language } from '../../../turn.js'
 import {
+  answerEnglish,
   chineseDenials,
   chineseHedges,
   chineseTrouble,
@@ -16,6 +17,8 @@ import {
   englishWellness,
   everydayChinese,
   everydayEnglish,
+  idleChinese,
+  idleEnglish,
   notKnowing,
 } from './words.js'
 
@@ -36,6 +39,10 @@ export interface Clause {
   readonly bare?: 'yes' | 'no'
   /** It speaks of a third person. */
   readonly third: boolean
+  /** Without content, and yet more than talk or a plain yes or no: "and then some". */
+  readonly vague: boolean
+  /** Its words in normal form. */
+  readonly text: string
   /** Number of its sentence in the reply, from 0. */
   readonly sentence: number
 }
@@ -44,7 +51,7 @@ type Unplaced = Omit<Clause, 'sentence'>
 
 /** Words of talk that would be taken for statements: "I know", "as I said". */
 const talk =
-  /\b(?:you see|let me (?:see|think)|let us see|i see|never mind|do not mind|(?:this|that|which|no|any|some|every) ones?|by the way|in a (?:word|way)|the point is|as a matter of fact|no matter|so far|look here|look|listen|to hear that|i hear you)\b|\b(?:as|like) (?:i|he|she) (?:have )?(?:already |just )?(?:said|told you|mentioned)\b|\b(?:i|he|she) (?:have |had )?(?:already |just )?(?:said|told you|mentioned)(?: (?:so|that|it|this))?(?: (?:before|earlier|already|a moment ago))*|\bi (?:can |could |must |have to |would |should )?(?:see|mean|guess|think|suppose|reckon|believe|know|understand|say|tell you|admit|confess|promise|swear)(?: what you mean| so)?\b|\bi am (?:sure|afraid|sorry|glad|telling you)(?: to say)?\b|\bto (?:be|tell you) (?:(?:perfectly |quite |totally |completely )?(?:honest|frank|fair)(?: with you)?|the truth)\b|\b(?:these days|at the moment|at present|right now|at all|at any rate|in any case|in fact|as well|for that matter|as far as i (?:know|can tell)|whatsoever|any more|anymore|so far|good question|no doubt|not to mention|no wonder|nothing but|not only|by the way|of course|for sure|of any kind|of any sort|of the sort|thank goodness|thank god|not that i (?:know of|am aware of|(?:have )?noticed|can tell|can think of))\b/g
+  /\b(?:you see|let me (?:see|think)|let us see|i see|never mind|do not mind|(?:this|that|which|no|any|some|every) ones?|by the way|in a (?:word|way)|the point is|as a matter of fact|no matter|so far|look here|look|listen|to hear that|i hear you)\b|\b(?:as|like) (?:i|he|she) (?:have )?(?:already |just )?(?:said|told you|mentioned)\b|\b(?:i|he|she) (?:have |had )?(?:already |just )?(?:said|told you|mentioned)(?: (?:so|that|it|this))?(?: (?:before|earlier|already|a moment ago))*|\bi (?:can |could |must |have to |would |should )?(?:see|mean|guess|think|suppose|reckon|believe|know|understand|say|tell you|admit|confess|promise|swear)(?: what you mean| so)?\b|\bi am (?:sure|afraid|sorry|glad|telling you)(?: to say)?\b|\bto (?:be|tell you) (?:(?:perfectly |quite |totally |completely )?(?:honest|frank|fair)(?: with you)?|the truth)\b|\b(?:these days|at the moment|at present|right now|at all|at any rate|in any case|in fact|as well|for that matter|as far as i (?:know|can tell)|whatsoever|so far|you know|thank you(?: (?:so|very) much)?(?: for asking)?|very much|(?:what|anything) else|good question|that is (?:it|all|everything)|good question|no doubt|not to mention|no wonder|nothing but|not only|by the way|of course|for sure|of any kind|of any sort|of the sort|thank goodness|thank god|not that i (?:know of|am aware of|(?:have )?noticed|can tell|can think of))\b/g
 
 const contractions: readonly (readonly [RegExp, string])[] = [
   [/[’‘`´]/g, "'"],
@@ -100,11 +107,11 @@ const irregular = new Map<string, string>([
 /** A plain stem: the same for "cough", "coughs", "coughed" and "coughing". */
 function stemOf(word: string): string {
   let stem = irregular.get(word) ?? word
+  // "Tiredness" as "tired".
+  if (stem.length > 6 && stem.endsWith('ness')) stem = stem.slice(0, -4).replace(/i$/, 'y')
   if (stem.length === 4 && /[^su]s$/.test(stem)) stem = stem.slice(0, -1)
   else if (stem.length > 4) {
-    if (stem.endsWith('iness')) stem = `${stem.slice(0, -5)}y`
-    else if (stem.endsWith('ness')) stem = stem.slice(0, -4)
-    else if (stem.endsWith('ies')) stem = `${stem.slice(0, -3)}y`
+    if (stem.endsWith('ies')) stem = `${stem.slice(0, -3)}y`
     else
       for (const ending of ['ing', 'ed', 'es', 'ly', 's'])
         if (
@@ -159,10 +166,17 @@ function englishClause(text: string, asks: boolean): Unplaced | undefined {
   const stance = stanceOf(denials, well, troubled)
   const hedged = words.some((word) => englishHedges.has(word))
   const says = stance === 'troubled' || englishYes.test(spoken)
-  const bare = stance === 'denied' || stance === 'well' ? 'no' : says ? 'yes' : undefined
+  const polar = stance === 'denied' || stance === 'well' ? 'no' : says ? 'yes' : undefined
+  const empty = tokens.size === 0 && !unsure
+  const idle = words.every((word) => idleEnglish.has(word))
+  const plain = words.every((word) => idleEnglish.has(word) || answerEnglish.has(word))
+  // "It's not that …" denies what comes next.
+  const whole = plain && !/\bnot that$/.test(spoken)
+  const bare = empty && !idle && (whole || stance === 'well') ? polar : undefined
   return {
     ...{ tokens, stance, unsure, hedged, asks, third: third.test(text) },
-    ...(tokens.size === 0 && !unsure && bare ? { bare } : {}),
+    ...{ vague: empty && !idle && bare === undefined, text: words.join(' ') },
+    ...(bare ? { bare } : {}),
   }
 }
 
@@ -187,6 +201,7 @@ const chinese = {
   trouble: oneOf(chineseTrouble),
   good: /好(?![几多久些长])/,
   hedges: oneOf(chineseHedges),
+  idle: oneOf(idleChinese),
   everyday: oneOf(everydayChinese),
   denials: oneOf(chineseDenials),
   /** Words with a character of denial that deny nothing. */
@@ -216,15 +231,19 @@ function chineseClause(text: string, asks: boolean): Unplaced | undefined {
   const tokens = new Set(content.match(/\p{Script=Han}|[a-z]+|\d+(?:\.\d+)?/gu) ?? [])
   const stance = stanceOf(denials, well, troubled)
   const said = stance === 'troubled' || chinese.yes.test(han) || chinese.agrees.test(han)
-  const bare = stance === 'denied' || stance === 'well' ? 'no' : said ? 'yes' : undefined
+  const polar = stance === 'denied' || stance === 'well' ? 'no' : said ? 'yes' : undefined
+  const empty = tokens.size === 0 && !unsure
+  const idle = han.replace(chinese.wellness, '').replace(chinese.idle, '') === ''
+  const bare = empty && idle && !/^[也都]?不是/.test(han) ? polar : undefined
   return {
     ...{ tokens, stance, unsure, hedged, asks, third: /[他她]/.test(han) },
-    ...(tokens.size === 0 && !unsure && bare ? { bare } : {}),
+    ...{ vague: empty && (!idle || /^[也都]?不是/.test(han)), text: han },
+    ...(bare ? { bare } : {}),
   }
 }
 
 const chineseBreak =
-  /[。！；，、：,.!;:()（）“”"—…\n]+|(?<=[?？])|但是|可是|不过|只是|但(?=[我有没不是])|[也又](?=[不没])/
+  /[。！；，、：,.!;:()（）“”"—…\n]+|(?<=[?？])|但是|可是|不过|只是|但(?=[我有没不是])|(?<!哪儿|哪里|什么|谁|啥|一.)[也又](?=[不没])/
 
 const readChinese = (text: string): readonly Clause[] =>
   foldHan(text.normalize('NFKC').toLowerCase())

@@ -84,8 +84,13 @@ interface Wordings {
 function wordingsOf(finding: FindingDefinition, language: Language): Wordings {
   const made = new Map<FindingState, readonly Reference[]>()
   const states = Object.keys(finding.say)
-  const authored = (state: FindingState) =>
-    referencesIn(finding.say[state]?.[language] ?? [], language)
+  const authored = (state: FindingState): readonly Reference[] => {
+    const said = referencesIn(finding.say[state]?.[language] ?? [], language)
+    if (finding.type === 'bool') return said
+    // "It began days ago" is as good as "I fell ill days ago".
+    const plain = said.filter(({ stance }) => stance === 'troubled')
+    return [...said, ...plain.map((one): Reference => ({ ...one, stance: 'said' }))]
+  }
   return {
     states,
     of(state) {

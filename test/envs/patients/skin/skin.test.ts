@@ -117,6 +117,20 @@ describe('skinPatient', () => {
     await expect(ask(bug, { onFault: 'template' })).rejects.toThrow('bug')
   })
 
+  test('a recorded dialogue has no facts to put into words', async () => {
+    const { chat } = speaker('No cough.')
+    const findings = new Map([
+      [
+        'recorded-1',
+        { ...truth.findings[0]!, question: { en: 'Any cough?' }, utterance: { en: 'No.' } },
+      ],
+    ])
+    const view = { ...context.view, findings }
+    await expect(
+      (async () => skinPatient({ knowledge, chat })(utterance, { ...context, view }))(),
+    ).rejects.toMatchObject({ code: 'bad-input' })
+  })
+
   test('the same question in the same state is asked with the same words and seed', async () => {
     const { chat, asked } = speaker('No cough.')
     await ask(chat)
