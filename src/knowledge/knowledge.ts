@@ -6,7 +6,7 @@
  */
 import type { FileDisease, KnowledgeFile } from './schema.js'
 
-export type { ConversationAct, DetailAttribute, FindingAttribute } from './schema.js'
+export type { ConversationAct, DetailAttribute } from './schema.js'
 
 /** A file's entry with its optional fields filled in. */
 type Filled<T> = { readonly [K in keyof T]-?: Exclude<T[K], undefined> }

@@ -52,8 +52,6 @@ export const findingAttributes = [
   'relieving',
   'timing',
 ] as const
-/** Name of a complaint's attribute. */
-export type FindingAttribute = (typeof findingAttributes)[number]
 
 /** What a question may ask of a symptom or a medicine: the attributes above, and what no finding records. */
 export const detailAttributes = [

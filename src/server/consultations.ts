@@ -27,7 +27,7 @@ export interface FileCases {
 }
 
 /** What is played. */
-export interface Consultation {
+export interface OpenConsultation {
   readonly env: Env
   readonly truth: Case
   readonly seed: number
@@ -36,7 +36,7 @@ export interface Consultation {
 /** Opens consultations. */
 export interface Consultations {
   /** @throws Refusal for a reward, persona, group or case that does not exist */
-  open(options: SessionOptions): Promise<Consultation>
+  open(options: SessionOptions): Promise<OpenConsultation>
   /** Number of cases of a split. */
   count(split: 'train' | 'heldout'): number
 }
@@ -79,29 +79,32 @@ function findReward(name: string, knowledge: Knowledge, tier: keyof typeof tiers
   return resolveReward(name, { knowledge, formulary: formularyOf(knowledge), tier: tiers[tier] })
 }
 
+/** What consultations of one knowledge base share. */
+const makeParts = (knowledge: Knowledge) => ({
+  exams: [recordExams({ knowledge })],
+  patientOf: memoizeText(
+    (persona: string) =>
+      rulePatient({ knowledge, ...(persona !== '' && { persona: parsePersona(persona) }) }),
+    kept,
+  ),
+  generated: memoizeText((key: string) => {
+    // As written below.
+    const [from, index] = JSON.parse(key) as [Parameters<typeof caseSource>[1], number]
+    return caseSource(knowledge, from)(index)
+  }, keptCases),
+  rewards: memoizeText((key: string) => {
+    const [tier = '', name = ''] = key.split('\n')
+    return findReward(name, knowledge, tier as keyof typeof tiers) // from the key below
+  }, kept),
+})
+
 /** Opens consultations of generated cases, or of a file's. */
 export function openConsultations(file?: FileCases): Consultations {
   const knowledgeOf = memoizeText(
     (groups: string) => clinicKnowledge(groups === '' ? undefined : groups.split(',')),
     kept,
   )
-  const partsOf = memoizeByIdentity((knowledge: Knowledge) => ({
-    exams: [recordExams({ knowledge })],
-    patientOf: memoizeText(
-      (persona: string) =>
-        rulePatient({ knowledge, ...(persona !== '' && { persona: parsePersona(persona) }) }),
-      kept,
-    ),
-    generated: memoizeText((key: string) => {
-      // As written below.
-      const [from, index] = JSON.parse(key) as [Parameters<typeof caseSource>[1], number]
-      return caseSource(knowledge, from)(index)
-    }, keptCases),
-    rewards: memoizeText((key: string) => {
-      const [tier = '', name = ''] = key.split('\n')
-      return findReward(name, knowledge, tier as keyof typeof tiers) // from the key below
-    }, kept),
-  }))
+  const partsOf = memoizeByIdentity(makeParts)
   const recorded = recordPatient()
   return {
     count: (split) => (file ? file[split].length : offered),

@@ -2,4 +2,4 @@
 export const dialectNames = ['plain', 'openenv'] as const
 
 /** Name of a wire. */
-export type DialectName = (typeof dialectNames)[number]
+export type ServerDialect = (typeof dialectNames)[number]

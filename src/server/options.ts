@@ -45,12 +45,12 @@ export const sessionOptions = z.strictObject({
 export type SessionOptions = z.infer<typeof sessionOptions>
 
 /** Where a value is and what is wrong with it. */
-export interface Problem {
+export interface OptionProblem {
   readonly path: string
   readonly message: string
 }
 
-const problemsOf = (error: z.ZodError, known: readonly string[]): readonly Problem[] =>
+const problemsOf = (error: z.ZodError, known: readonly string[]): readonly OptionProblem[] =>
   error.issues.flatMap((issue) => {
     const path = issue.path.join('.')
     if (issue.code !== 'unrecognized_keys') return [{ path, message: issue.message }]

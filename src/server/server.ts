@@ -9,7 +9,7 @@ import { getRequestListener } from '@hono/node-server'
 import { Hono } from 'hono'
 import { type WebSocket, WebSocketServer } from 'ws'
 import { type FileCases, openConsultations } from './consultations.js'
-import { type DialectName, dialectNames } from './dialect-names.js'
+import { dialectNames, type ServerDialect } from './dialect-names.js'
 import { addOpenEnv } from './dialects/openenv.js'
 import { serveOpenEnvSocket } from './dialects/openenv-socket.js'
 import { addPlain } from './dialects/plain.js'
@@ -29,7 +29,7 @@ export interface ServerOptions extends SessionBounds {
   /** What clients must show; none is for loopback only. @default none */
   readonly token?: string
   /** @default all */
-  readonly dialects?: readonly DialectName[]
+  readonly dialects?: readonly ServerDialect[]
   /** Cases of a file. @default generated ones */
   readonly cases?: FileCases
   /** Characters of the longest request. @default 65,536 */
@@ -58,7 +58,7 @@ const isLoopback = (host: string): boolean => /^(?:127\.|localhost$|::1$|\[::1\]
 /** The HTTP side of a server. */
 function makeApp(
   service: Service,
-  dialects: readonly DialectName[],
+  dialects: readonly ServerDialect[],
   onError: (e: unknown) => void,
 ) {
   const { metrics, sessions, version } = service
@@ -121,6 +121,24 @@ function acceptSockets(server: Server, service: Service, known: (r: IncomingMess
   return sockets
 }
 
+/** Begins to listen. Returns the port. */
+async function listen(server: Server, port: number, host: string): Promise<number> {
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject)
+    server.listen(port, host, resolve)
+  })
+  return (server.address() as AddressInfo).port // of a server that listens on a port
+}
+
+/** Ends a server; connections that are busy have two seconds. */
+async function endConnections(server: Server): Promise<void> {
+  server.closeIdleConnections()
+  await new Promise((resolve) => {
+    server.close(resolve)
+    setTimeout(() => server.closeAllConnections(), 2000).unref()
+  })
+}
+
 /**
  * Starts a server of consultations.
  * @throws RangeError for a host beyond loopback without a token
@@ -144,20 +162,12 @@ export async function startServer(options: ServerOptions = {}): Promise<RunningS
     response.writeHead(401, { 'content-type': 'application/json' }).end(denial)
   })
   const sockets = dialects.includes('openenv') ? acceptSockets(server, service, known) : undefined
-  await new Promise<void>((resolve, reject) => {
-    server.once('error', reject)
-    server.listen(port, host, resolve)
-  })
-  const bound = (server.address() as AddressInfo).port // of a server that listens on a port
+  const bound = await listen(server, port, host)
   const close = async ({ graceSeconds = 0 } = {}): Promise<void> => {
     await sessions.drain(graceSeconds)
     for (const socket of sockets?.clients ?? []) socket.close(1001, 'The server ends')
     sockets?.close()
-    server.closeIdleConnections()
-    await new Promise((resolve) => {
-      server.close(resolve)
-      setTimeout(() => server.closeAllConnections(), 2000).unref()
-    })
+    await endConnections(server)
   }
   return {
     ...{

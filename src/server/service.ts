@@ -3,7 +3,7 @@ import type { WireAction } from './action.js'
 import type { Consultations } from './consultations.js'
 import type { Metrics } from './metrics.js'
 import type { SessionOptions } from './options.js'
-import type { Session, SessionReply } from './session.js'
+import type { ServerSession, SessionReply } from './session.js'
 import type { OpenSession, SessionStart, Sessions } from './sessions.js'
 
 /** How a session begins. */
@@ -25,9 +25,9 @@ export interface Service {
   /** Opens a session. */
   open(options: SessionOptions, given?: Opening): Promise<OpenSession>
   /** Begins another consultation under the id of a session. */
-  reopen(id: string, options: SessionOptions, given?: Opening): Promise<Session>
+  reopen(id: string, options: SessionOptions, given?: Opening): Promise<ServerSession>
   /** Takes one action within the deadline. */
-  step(session: Session, action: WireAction, index?: number): Promise<SessionReply>
+  step(session: ServerSession, action: WireAction, index?: number): Promise<SessionReply>
 }
 
 /** Makes the inside of a server. */

@@ -33,7 +33,7 @@ export interface SessionStep {
 }
 
 /** One consultation of one client. */
-export interface Session {
+export interface ServerSession {
   readonly options: SessionOptions
   /** Actions taken, in order: with the options, all that the session is. */
   readonly actions: readonly WireAction[]
@@ -72,7 +72,7 @@ export interface SessionBeginning {
 export async function startSession(
   consultations: Consultations,
   { options, actions: earlier, signal: begins }: SessionBeginning,
-): Promise<Session> {
+): Promise<ServerSession> {
   const actions: WireAction[] = []
   let env: Env | undefined
   let turn: Promise<unknown> = Promise.resolve()

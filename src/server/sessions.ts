@@ -4,7 +4,7 @@ import type { WireAction } from './action.js'
 import type { Consultations } from './consultations.js'
 import type { SessionOptions } from './options.js'
 import { Refusal } from './refusal.js'
-import { type Session, startSession } from './session.js'
+import { type ServerSession, startSession } from './session.js'
 
 /** Bounds of a table. */
 export interface SessionBounds {
@@ -19,7 +19,7 @@ export interface SessionBounds {
 /** A session with its id. */
 export interface OpenSession {
   readonly id: string
-  readonly session: Session
+  readonly session: ServerSession
 }
 
 /** What a session begins with. */
@@ -35,9 +35,9 @@ export interface Sessions {
   /** Opens a session, after waiting for a place. @throws Refusal */
   open(start: SessionStart): Promise<OpenSession>
   /** Begins another consultation under the id of a session, in its place. @throws Refusal: the session is as it was */
-  reopen(id: string, start: SessionStart): Promise<Session>
+  reopen(id: string, start: SessionStart): Promise<ServerSession>
   /** The session of an id; it is used now. @throws Refusal `session-gone` or `not-found` */
-  find(id: string): Session
+  find(id: string): ServerSession
   /** Ends a session; one that is no more is none. */
   close(id: string): Promise<boolean>
   /** Refuses new ones, and ends all when they are closed or after some seconds. */
@@ -56,7 +56,7 @@ const idForm = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]
 const sleepSeconds = 10
 
 interface TableEntry {
-  session: Session
+  session: ServerSession
   used: number
   awake: boolean
 }
@@ -139,7 +139,7 @@ export function openSessions(
     return true
   }
 
-  const start = async ({ options, actions = [], signal }: SessionStart): Promise<Session> =>
+  const start = async ({ options, actions = [], signal }: SessionStart): Promise<ServerSession> =>
     startSession(consultations, { options, actions, signal })
 
   const reap = async (): Promise<void> => {

@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto'
 import { Fault } from '../../error.js'
 import { suggestNames } from '../../platform/did-you-mean.js'
 import { withoutUndefined } from '../../platform/without-undefined.js'
-import { type DialectName, dialectNames } from '../../server/dialect-names.js'
+import { dialectNames, type ServerDialect } from '../../server/dialect-names.js'
 import type { RunningServer, ServerOptions } from '../../server/server.js'
 import { startServer } from '../../server/server.js'
 import { readCases } from '../../storage/case-files.js'
@@ -36,7 +36,7 @@ const tokenForm: TokenForm = {
 /** Seconds that sessions have to end after the signal to stop. */
 const drainSeconds = 10
 
-function checkDialects(names: readonly string[] = dialectNames): readonly DialectName[] {
+function checkDialects(names: readonly string[] = dialectNames): readonly ServerDialect[] {
   for (const name of names)
     if (!dialectNames.some((known) => known === name)) {
       const [near] = suggestNames(name, dialectNames, 1)
@@ -46,7 +46,7 @@ function checkDialects(names: readonly string[] = dialectNames): readonly Dialec
         `--dialect: expected some of ${dialectNames.join(', ')}, got \`${name}\`${hint}`,
       )
     }
-  return names as readonly DialectName[] // as just checked
+  return names as readonly ServerDialect[] // as just checked
 }
 
 /** The cases of a file by their split. @throws Fault `bad-input` for an unreadable or empty file */
@@ -59,7 +59,7 @@ async function fileCases(file: string | undefined): Promise<ServerOptions['cases
 
 const serverText = (
   { address }: RunningServer,
-  dialects: readonly DialectName[],
+  dialects: readonly ServerDialect[],
   place: TokenPlace | undefined,
 ): string => {
   const token =

@@ -32,7 +32,7 @@ const size = parseWhole(1, 1_000_000)
 function addServe(sidecar: Command, declare: Declare): void {
   declare(sidecar, 'serve', {
     says: 'Serves a model over the Tinker wire until Ctrl-C: sampling, gradients, checkpoints. `train` starts one by itself.',
-    load: async () => (await import('../commands/sidecar-serve.js')).serveModel,
+    load: async () => (await import('../commands/sidecar/serve.js')).serveModel,
     examples: [
       'sidecar serve --model ./Qwen3-0.6B',
       'sidecar serve --engine unsloth --model ./Qwen3-4B --port 8123 --state runs/served --json',
@@ -72,7 +72,7 @@ const pieces = ['words', 'phrases']
 function addTinyModel(sidecar: Command, declare: Declare): void {
   declare(sidecar, 'tiny-model', {
     says: "Makes a small untrained language model: a tokenizer learnt from a recipe's consultations, and random weights of a Qwen3.",
-    load: async () => (await import('../commands/sidecar-tiny-model.js')).runTinyModelCommand,
+    load: async () => (await import('../commands/sidecar/tiny-model.js')).runTinyModelCommand,
     examples: ['sidecar tiny-model examples/sidecar/grpo.yaml --out models/tiny'],
   })
     .argument('[recipe]', 'whose cases and rules are used (default: the default recipe)')
@@ -102,7 +102,7 @@ export function addSidecar(program: Command, declare: Declare): void {
     .description('The Python process that holds a language model: set up, and served.')
   declare(sidecar, 'setup', {
     says: 'Makes the Python environment of an engine, with uv where it is on PATH, else with venv and pip.',
-    load: async () => (await import('../commands/sidecar-setup.js')).setUpEnvironment,
+    load: async () => (await import('../commands/sidecar/setup.js')).setUpEnvironment,
     examples: [
       'sidecar setup',
       'sidecar setup --engine unsloth --python /usr/bin/python3.12',

@@ -8,8 +8,8 @@ import { parseJson } from '../http.js'
 import { readBody } from '../options.js'
 import { Refusal, type RefusalCode } from '../refusal.js'
 import type { Service } from '../service.js'
-import type { Session } from '../session.js'
-import { answerRpc, openEnvStep, resetOptions, wireStep } from './openenv-wire.js'
+import type { ServerSession } from '../session.js'
+import { answerRpc, openEnvStep, type RpcSession, resetOptions, wireStep } from './openenv-wire.js'
 
 const frame = z.object({ type: z.string(), data: z.unknown().optional() })
 
@@ -38,7 +38,7 @@ async function closeSession(service: Service, connection: Connection): Promise<v
 }
 
 /** The session of a connection. */
-function current({ sessions }: Service, { id }: Connection): Session {
+function current({ sessions }: Service, { id }: Connection): ServerSession {
   if (id !== undefined) return sessions.find(id)
   throw new Refusal('conflict', 'Expected a reset before this request')
 }
@@ -52,6 +52,21 @@ async function reset(service: Service, connection: Connection, data: unknown, go
   else connection.id = (await service.open(rest, opening)).id
   connection.episode = episode
   return wireStep(current(service, connection).last)
+}
+
+/** The connection's session, as tool calls reach it. */
+function rpcSession(service: Service, connection: Connection, gone: AbortSignal): RpcSession {
+  return {
+    find: () => current(service, connection),
+    open: async (params) => {
+      await reset(service, connection, params, gone)
+      return connection.id ?? ''
+    },
+    close: async () => {
+      await closeSession(service, connection)
+      return true
+    },
+  }
 }
 
 /** The reply to one request; undefined for one that has none. */
@@ -80,16 +95,8 @@ async function answer(
       return { type: 'state', data: { episode_id: episode, step_count } }
     }
     case 'mcp': {
-      const find = () => current(service, connection)
-      const open = async (params: object) => {
-        await reset(service, connection, params, gone)
-        return connection.id ?? ''
-      }
-      const close = async () => {
-        await closeSession(service, connection)
-        return true
-      }
-      return { type: 'mcp', data: (await answerRpc(service, data, { find, open, close })) ?? {} }
+      const session = rpcSession(service, connection, gone)
+      return { type: 'mcp', data: (await answerRpc(service, data, session)) ?? {} }
     }
     case 'close':
       return undefined

@@ -4,7 +4,7 @@ import { toolAction, wireAction } from '../action.js'
 import { readBody, sessionOptions } from '../options.js'
 import { Refusal } from '../refusal.js'
 import type { Service } from '../service.js'
-import type { Session, SessionReply } from '../session.js'
+import type { ServerSession, SessionReply } from '../session.js'
 import { describeTools } from './plain.js'
 
 /** Arguments of a reset: ours, and OpenEnv's name for the episode. */
@@ -31,7 +31,7 @@ const toolResult = ({ observation, reward }: SessionReply) => ({
 })
 
 /** Takes a step in OpenEnv's form: an action, a tool call, or the wish for a list of tools. */
-export async function openEnvStep(service: Service, session: Session, data: unknown) {
+export async function openEnvStep(service: Service, session: ServerSession, data: unknown) {
   const type = (data as { readonly type?: unknown } | null)?.type
   const { reward, observation } = session.last
   if (type === 'list_tools')
@@ -73,7 +73,7 @@ const rpcRequest = z.object({
 /** How a JSON-RPC request finds its session. */
 export interface RpcSession {
   /** The session that the request means; opens one where the connection has none. */
-  find(params: Readonly<Record<string, unknown>>): Session | Promise<Session>
+  find(params: Readonly<Record<string, unknown>>): ServerSession | Promise<ServerSession>
   open(params: Readonly<Record<string, unknown>>): Promise<string>
   close(params: Readonly<Record<string, unknown>>): Promise<boolean>
 }

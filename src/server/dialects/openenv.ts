@@ -96,13 +96,8 @@ function addTasks(app: Hono, service: Service): void {
   })
 }
 
-/** Adds the dialect's routes. */
-export function addOpenEnv(app: Hono, service: Service): void {
-  const { sessions, version } = service
-  const open = async (options: z.infer<typeof resetOptions>, abandoned: AbortSignal) => {
-    const { episode_id: _, ...rest } = options
-    return service.open(rest, { abandoned })
-  }
+/** Adds what describes the env. */
+function addDescription(app: Hono, version: string): void {
   app.get('/health', (c) => c.json({ status: 'healthy' }))
   app.get('/schema', (c) => {
     const { $schema: _, ...action } = z.toJSONSchema(wireAction)
@@ -115,6 +110,16 @@ export function addOpenEnv(app: Hono, service: Service): void {
       ...{ readme_content: null, version, author: null, documentation_url: null },
     }),
   )
+}
+
+/** Adds the dialect's routes. */
+export function addOpenEnv(app: Hono, service: Service): void {
+  const { sessions, version } = service
+  const open = async (options: z.infer<typeof resetOptions>, abandoned: AbortSignal) => {
+    const { episode_id: _, ...rest } = options
+    return service.open(rest, { abandoned })
+  }
+  addDescription(app, version)
   app.post('/reset', async (c) => {
     const options = await readJson(c, service, resetOptions, 'arguments of reset')
     const { id, session } = await open(options, c.req.raw.signal)

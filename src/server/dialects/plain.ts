@@ -27,7 +27,7 @@ const stepBody = z.strictObject({
 })
 
 /** A route with what the description says of it. */
-interface Route {
+interface PlainRoute {
   readonly method: 'get' | 'post' | 'delete'
   readonly path: string
   readonly says: string
@@ -45,7 +45,7 @@ const routes = [
   { method: 'delete', path: '/v1/sessions/{id}', says: 'Ends a session.' },
   { method: 'get', path: '/v1/splits', says: 'Splits with the number of their cases.' },
   { method: 'get', path: '/v1/tools', says: 'The actions as tools, with JSON schemas.' },
-] as const satisfies readonly Route[]
+] as const satisfies readonly PlainRoute[]
 
 const jsonSchema = (schema: z.ZodType): object => {
   const { $schema: _, ...rest } = z.toJSONSchema(schema)

@@ -255,10 +255,8 @@ const askedOfHistory: {
   social: ['duration', 'spell', 'frequency', 'amount', 'which', 'character', 'severity'],
   medication: ['duration', 'frequency', 'amount', 'which', 'character', 'purpose', 'last'],
   allergy: ['which', 'character', 'severity', 'frequency'],
-  antecedent: [
-    ...(['duration', 'frequency', 'site', 'which', 'character', 'severity'] as const),
-    ...(['amount', 'purpose', 'latency'] as const),
-  ],
+  // biome-ignore format: one line
+  antecedent: ['duration', 'frequency', 'site', 'which', 'character', 'severity', 'amount', 'purpose', 'latency'],
   family: ['which', 'character'],
 }
 
@@ -288,13 +286,11 @@ export function followedTopic(
       (isKnown(told) || attribute !== 'duration'),
   )
   if (history !== undefined) return { finding: history, of: history, attribute, missing: true }
+  // Only what comes in spells can be asked for their length.
+  const inSpells = (id: string) =>
+    attribute === 'spell' && fits(id) && !attributeTopic(knowledge, id, attribute).missing
   const focus =
-    // Only what comes in spells can be asked for their length.
-    (attribute === 'spell'
-      ? followedSymptoms(knowledge, context).find(
-          (id) => fits(id) && !attributeTopic(knowledge, id, attribute).missing,
-        )
-      : undefined) ?? dialogueFocus(knowledge, context, fits)
+    followedSymptoms(knowledge, context).find(inSpells) ?? dialogueFocus(knowledge, context, fits)
   if (focus === undefined) return undefined
   const topics = [focus, ...findAncestors(knowledge, focus)].map((id) =>
     attributeTopic(knowledge, id, attribute),

@@ -31,7 +31,7 @@ const aside = new RegExp(
 export const putsAside = (clause: string): boolean => aside.test(clause)
 
 const number = String.raw`(?:a|an|one|two|three|four|five|six|seven|eight|nine|ten|twelve|couple|few|\d+)`
-const time = String.raw`(?:(?:minute|hour|day|night|week|weekend|fortnight|month|year)s?|yesterday|today|tonight|(?:this )?(?:morning|evening|afternoon)|last night|(?:mon|tues|wednes|thurs|fri|satur|sun)day)`
+const time = `(?:(?:minute|hour|day|night|week|weekend|fortnight|month|year)s?|yesterday|today|tonight|(?:this )?(?:morning|evening|afternoon)|last night|(?:mon|tues|wednes|thurs|fri|satur|sun)day)`
 const duration = new RegExp(
   [
     `${lead}(?:(?:is|was|has|have) )?(?:that|this|it|thats|its|they|theyve)(?: (?:is|was|has|have))?(?: (?:just|only|really|mainly|been|going|on|there|started?|start|began|begun|came|happening|with|you|like|happened|first))* ?(?:(?:about|around|roughly|for|since|over|in|on|within|from|the|last|past|before|or|so|of|${number}|now|ago|that|earlier) )*${time}(?: (?:or|so|two|three|now|ago|then|before|the|and|${time}|last|did|has|have|it|that|was|been))*$`,

@@ -96,7 +96,7 @@ function unknownOfTopic({ knowledge, context, text, alone, doubtful, followed }:
   }
 }
 
-/** Understands an utterance with the dialogue before it. A pure function of both. */
+/** Understands an utterance with the dialogue before it. A pure function of both. Long because each reading gives way to the next. */
 export function understandInContext(
   knowledge: Knowledge,
   utterance: string,

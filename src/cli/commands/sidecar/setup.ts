@@ -1,12 +1,15 @@
 /** `bedside sidecar setup`: creates and checks the Python environment of an engine. */
-import { withoutUndefined } from '../../platform/without-undefined.js'
-import type { EngineName } from '../../trainers/sidecar/environment.js'
-import type { PythonEnvironment, SetupOptions } from '../../trainers/sidecar/environment-setup.js'
-import { makeEnvironment } from '../../trainers/sidecar/environment-setup.js'
-import { reportStop } from '../print/failure.js'
-import type { Output, PrintFlags, Terminal } from '../print/output.js'
-import { commandLine, output, table } from '../print/output.js'
-import { type Progress, startProgress } from '../print/progress.js'
+import { withoutUndefined } from '../../../platform/without-undefined.js'
+import type { EngineName } from '../../../trainers/sidecar/environment.js'
+import type {
+  PythonEnvironment,
+  SetupOptions,
+} from '../../../trainers/sidecar/environment-setup.js'
+import { makeEnvironment } from '../../../trainers/sidecar/environment-setup.js'
+import { reportStop } from '../../print/failure.js'
+import type { Output, PrintFlags, Terminal } from '../../print/output.js'
+import { commandLine, output, table } from '../../print/output.js'
+import { type Progress, startProgress } from '../../print/progress.js'
 
 interface SetupFlags extends PrintFlags {
   readonly engine?: EngineName

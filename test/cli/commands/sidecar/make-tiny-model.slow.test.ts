@@ -3,14 +3,14 @@ import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promis
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import type { TinyModelShape } from '../../../src/cli/commands/make-tiny-model.js'
-import { makeTinyModel, tinyCorpus } from '../../../src/cli/commands/make-tiny-model.js'
-import { loadKnowledge } from '../../../src/knowledge/load.js'
-import { parseRecipe } from '../../../src/runs/recipe.js'
-import { openChatTokenizer } from '../../../src/trainers/tokens/chat-tokenizer.js'
-import { checkTemplate } from '../../../src/trainers/tokens/template-check.js'
-import { describeWithPython, pythonOf } from '../../fixtures/python.js'
-import { bedside } from '../terminal.js'
+import type { TinyModelShape } from '../../../../src/cli/commands/sidecar/make-tiny-model.js'
+import { makeTinyModel, tinyCorpus } from '../../../../src/cli/commands/sidecar/make-tiny-model.js'
+import { loadKnowledge } from '../../../../src/knowledge/load.js'
+import { parseRecipe } from '../../../../src/runs/recipe.js'
+import { openChatTokenizer } from '../../../../src/trainers/tokens/chat-tokenizer.js'
+import { checkTemplate } from '../../../../src/trainers/tokens/template-check.js'
+import { describeWithPython, pythonOf } from '../../../fixtures/python.js'
+import { bedside } from '../../terminal.js'
 
 const recipe = (language: 'en' | 'zh') =>
   parseRecipe('', 'test', [`language=${language}`, 'cases.clinic=[tiredness]', 'cases.heldOut=1'])

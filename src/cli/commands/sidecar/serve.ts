@@ -1,16 +1,20 @@
 /** `bedside sidecar serve`: serves a model over the Tinker wire protocol, in the foreground. */
 import { join } from 'node:path'
-import { Fault } from '../../error.js'
-import { withoutUndefined } from '../../platform/without-undefined.js'
-import type { EngineName } from '../../trainers/sidecar/environment.js'
-import { createToken, type SidecarProcess, startSidecar } from '../../trainers/sidecar/process.js'
-import type { ReadyLine } from '../../trainers/sidecar/supervision.js'
-import { reportStop } from '../print/failure.js'
-import { type Output, output, type PrintFlags, type Terminal, table } from '../print/output.js'
+import { Fault } from '../../../error.js'
+import { withoutUndefined } from '../../../platform/without-undefined.js'
+import type { EngineName } from '../../../trainers/sidecar/environment.js'
+import {
+  createToken,
+  type SidecarProcess,
+  startSidecar,
+} from '../../../trainers/sidecar/process.js'
+import type { ReadyLine } from '../../../trainers/sidecar/supervision.js'
+import { reportStop } from '../../print/failure.js'
+import { type Output, output, type PrintFlags, type Terminal, table } from '../../print/output.js'
+import { resolveToken, type TokenForm, type TokenPlace } from '../token-file.js'
 import { findInterpreter } from './make-tiny-model.js'
-import { resolveToken, type TokenForm, type TokenPlace } from './token-file.js'
 
-interface ServeFlags extends PrintFlags {
+interface SidecarFlags extends PrintFlags {
   readonly model: string
   readonly engine?: EngineName
   readonly port?: number
@@ -40,7 +44,7 @@ const tokenForm: TokenForm = {
   create: createToken,
 }
 
-function serverFlags(flags: ServeFlags): string[] {
+function serverFlags(flags: SidecarFlags): string[] {
   const given = {
     host: flags.host,
     name: flags.name,
@@ -103,7 +107,7 @@ async function waitForServer(
 }
 
 /** Serves a model until Ctrl-C, then returns exit code 130. */
-export async function serveModel(flags: ServeFlags, terminal: Terminal): Promise<number> {
+export async function serveModel(flags: SidecarFlags, terminal: Terminal): Promise<number> {
   const { model, engine = 'peft', state = 'runs/sidecar', dtype, device, threads, port } = flags
   const { env, signal } = terminal
   const out = output(terminal, flags)

@@ -1,9 +1,9 @@
 /** `bedside sidecar tiny-model`: makes a small untrained language model for a recipe. */
-import { withoutUndefined } from '../../platform/without-undefined.js'
-import { readRecipe } from '../../runs/directory.js'
-import { parseRecipe } from '../../runs/recipe.js'
-import { readSavedEpisodes } from '../../storage/episode-files.js'
-import { output, type PrintFlags, type Terminal } from '../print/output.js'
+import { withoutUndefined } from '../../../platform/without-undefined.js'
+import { readRecipe } from '../../../runs/directory.js'
+import { parseRecipe } from '../../../runs/recipe.js'
+import { readSavedEpisodes } from '../../../storage/episode-files.js'
+import { output, type PrintFlags, type Terminal } from '../../print/output.js'
 import { findInterpreter, makeTinyModel, type TinyModelShape } from './make-tiny-model.js'
 
 interface TinyModelFlags extends PrintFlags, TinyModelShape {
