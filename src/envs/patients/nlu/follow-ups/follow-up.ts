@@ -96,7 +96,24 @@ function unknownOfTopic({ knowledge, context, text, alone, doubtful, followed }:
   }
 }
 
-/** Understands an utterance with the dialogue before it. A pure function of both. Long because each reading gives way to the next. */
+/** Reads a question that leaves out what it is about: each reading gives way to the next. */
+function ofElliptic(given: FollowUp): ParsedUtterance | undefined {
+  return (
+    sameOfRelatives(given) ??
+    (supposes(given) ? changeOfTopic(given) : undefined) ??
+    moreOfTold(given) ??
+    attributeOfTopic(given) ??
+    detailOfTopic(given) ??
+    sameRegion(given) ??
+    sharedSymptom(given) ??
+    changeOfTopic(given) ??
+    sameAttribute(given) ??
+    foreignDetail(given) ??
+    unknownOfTopic(given)
+  )
+}
+
+/** Understands an utterance with the dialogue before it. A pure function of both. */
 export function understandInContext(
   knowledge: Knowledge,
   utterance: string,
@@ -124,18 +141,5 @@ export function understandInContext(
   const attribute = attributeOfNamed(given) ?? looseOfTopic(given) ?? attributeOfGuess(given)
   if (attribute) return attribute
   if (!isElliptic(alone, text)) return alone
-  return (
-    sameOfRelatives(given) ??
-    (supposes(given) ? changeOfTopic(given) : undefined) ??
-    moreOfTold(given) ??
-    attributeOfTopic(given) ??
-    detailOfTopic(given) ??
-    sameRegion(given) ??
-    sharedSymptom(given) ??
-    changeOfTopic(given) ??
-    sameAttribute(given) ??
-    foreignDetail(given) ??
-    unknownOfTopic(given) ??
-    alone
-  )
+  return ofElliptic(given) ?? alone
 }
