@@ -137,7 +137,9 @@ function matchMember(
     short && inside.find((m) => context.lexicon.ancestors.get(chosen ?? '')?.has(m.value.id))
   const named = above ? above.value.id : chosen
   const pain = shared.heads.length > 0 && painWord.test(text)
-  if (named !== undefined || (isGeneric(text) && !pain)) return aFinding(named)
+  if (named !== undefined) return aFinding(named)
+  // Words that say nothing alone may with what they share: "any blood or mucus in the stool".
+  if (isGeneric(text) && !pain) return aFinding(nameWith(context, text, shared))
   if (language === 'en') return matchEnglish(context, member, shared, pair)
   const { id } = pain ? { id: undefined } : guessFinding(own, penalty.alone)
   return aFinding(id ?? nameWith(context, text, shared) ?? guessHeaded(context, member, shared))
@@ -160,15 +162,20 @@ const sureScore = 0.9
 
 /** Whether two members are one question about a finding that one of them names: "Do the spots come up and then go?". */
 function isOneQuestion(
-  { sentence: { text }, similarity: { value, score } }: PhrasedSentence,
+  context: PhrasedSentence,
   members: readonly ListMember[],
   found: readonly FindingMatch[],
 ): boolean {
+  const { text } = context.sentence
+  const { value, score } = context.similarity
   if (languageByScript(text) === 'zh' || members.length > 2 || score < sureScore) return false
   const [first, second] = members.map(({ start, end }) =>
     found.some((match) => match.start >= start && match.end <= end),
   )
-  return first !== second && found.some((match) => match.value.id === value)
+  if (first === second || !found.some((match) => match.value.id === value)) return false
+  // "Blood or mucus in the stool" names another one with what its members share.
+  const shared = members.map(({ text }, m) => nameWith(context, text, sharedWith(members, m)))
+  return shared.every((id) => id === undefined || id === value)
 }
 
 /** What a list asks for. */

@@ -99,7 +99,7 @@ function dropUnlikely(
   if (topics.length < 2 || text.length > maxFuzzyLength) return topics
   if (isGeneric(removeMatches(text, 0, matches))) return topics
   const { score, scoreOf } = lexicon.findSimilar(text)
-  // In English what is asked by name in a question of its own stays: "Any pain in the belly? Bloating?"
+  // In English what is asked by name, in a question of its own or in a list, stays: "Any pain in the belly? Bloating?"
   const kept = topics.filter(
     ({ finding }) => score - scoreOf(finding) < maxLag || apart.has(finding),
   )
@@ -257,7 +257,9 @@ function collectTopics(
   const sure = asked.length === named.length && !named.some(isGuessed)
   const english = languageByScript(read.text) === 'en'
   if (sure && !english) return named
-  const apart = meanings.filter(({ topics }) => topics.length === 1 && !topics.some(isGuessed))
+  const apart = meanings.filter(
+    ({ topics }) => (english || topics.length === 1) && !topics.some(isGuessed),
+  )
   const ids = apart
     .flatMap(({ topics }) => topics.map(({ finding }) => finding))
     .filter((id) => english || isWholeIllness(lexicon.knowledge, id))
