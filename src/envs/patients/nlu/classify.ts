@@ -23,6 +23,7 @@ export function classifyAct(
   const opens = (one: Sentence): boolean =>
     act.openQuestion.test(one.text) &&
     !act.wholeIllness.test(one.text) &&
+    !act.pastTrouble.test(one.text) &&
     !act.invitesQuestions.test(one.text)
   if (asked.some(opens)) return { kind: 'open' }
   if (named('disease') && asks && !past)

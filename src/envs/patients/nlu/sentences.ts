@@ -13,6 +13,7 @@ import {
   statement,
 } from './acts.js'
 import { isGeneric, looseAttribute } from './attributes.js'
+import { instructsAndChecks } from './chinese/instructions.js'
 import { introduces, leadsUp, putsAside, seeksAgreement } from './english/spoken-turns.js'
 
 /** One question, or a sentence that asks nothing; `start` and `end` are offsets in the normal form. */
@@ -119,7 +120,8 @@ function makeSentence(
       kept.some(({ asks }) => asks) ||
       hasQuestionWord(whole) ||
       isRequest(whole)) &&
-    !seeksAgreement(kept.map((piece) => piece.text))
+    !seeksAgreement(kept.map((piece) => piece.text)) &&
+    !instructsAndChecks(kept.map((piece) => piece.text))
   return {
     start: first.start,
     end: last.end,
