@@ -1,4 +1,6 @@
 /** Chinese questions that take for granted what the patient has just denied: 当时住院了吗, 一天多少. It is denied again. */
+import { normaliseText } from '../../../../text/phrase-search.js'
+import * as act from '../acts.js'
 import { languageByScript } from '../finding-match.js'
 import { isKnown, isWholeIllness } from '../focus.js'
 import type { ParsedUtterance } from '../parsed-utterance.js'
@@ -11,7 +13,7 @@ const memory = 2
 
 /** Goes on about an event or an illness of old. */
 const ofThen =
-  /当时|那次|那回|那会儿|那时候?|上次|后来|哪一?年|住(?:了)?(?:多久|几天|过?院)|出院|复查|治好|怎么(?:治|停|好|发现)的?|为什么停|在哪(?:里|儿|家)?(?:治|看|做)/
+  /(?:当时|那次|那回|那会儿|那时候?|后来)[^，]{0,6}(?:住院|治|看(?:过|的|医)|[吃用][的了过]?什么|手术|查|处理|停|怎么好|多大|几岁|多久|原因)|^(?:那)?(?:是)?(?:在)?哪一?年|^住(?:了)?(?:多久|几天|过?院)|出院|复查|治好|怎么(?:治|停)的?|为什么停/
 
 /** Goes on about something taken or a habit. */
 const ofHabit =
@@ -40,8 +42,8 @@ function lastDenied({ knowledge, context, reader }: FollowUp): Denied | undefine
     const id = reader.parse(utterance).asides.at(-1)
     const aside = id === undefined ? undefined : knowledge.aside.get(id)
     if (!aside) return undefined
-    const no = aside.denied ? aside.act === undefined : saysNo.test(reply.text)
-    return no ? { aside: aside.id } : undefined
+    const old = act.history.test(normaliseText(utterance).text)
+    return old && (aside.denied || saysNo.test(reply.text)) ? { aside: aside.id } : undefined
   }
   return undefined
 }
@@ -58,7 +60,8 @@ export function ofDenied(given: FollowUp): ParsedUtterance | undefined {
   if (named || alone.recap) return undefined
   const { finding, aside } = denied
   const sequel = sequelOf(given, [finding ?? aside ?? ''])
-  const takes = ofHabit.test(text) && finding !== undefined
+  const { kind } = knowledge.finding.get(finding ?? '') ?? {}
+  const takes = ofHabit.test(text) && (kind === 'social' || kind === 'medication')
   if (!sequel && !takes && !ofThen.test(text)) return undefined
   if (finding !== undefined) return aboutTopic(alone, { finding })
   return aside === undefined ? undefined : aboutAside(alone, aside)

@@ -39,7 +39,6 @@ const ofFindings: ReadonlyMap<string, string> = new Map([
   ['bloody-stool', '大便'],
   ['black-stool', '大便'],
   ['mucus-stool', '大便'],
-  ['vomiting', '吐'],
   ['sputum', '痰'],
   ['regular-medication', '药'],
 ])
