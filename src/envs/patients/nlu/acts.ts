@@ -69,6 +69,9 @@ export const openQuestion = new RegExp(
   ].join('|'),
 )
 
+/** Asks for trouble of old, with the words of an open question: 以前肺上有过什么问题. */
+export const pastTrouble = /(?:以前|过去|既往|曾经|原来|从前|小时候)[^，]{0,10}(?:什么|啥|哪些)|[有得出]过(?:什么|啥|哪些)/
+
 /** Asks when it began or what set it off, of "your symptoms" as a whole. */
 export const wholeIllness =
   /什么(?:情况|时候|姿势|体位).{0,6}(?:加重|缓解|减轻|轻|重|厉害|好[一些点])|\bwhen (?:did|was|were|do|have)\b.{0,40}\b(?:start\w*|begin|began|begun|come on|first)\b|\bhow long\b|\bsince when\b|\bset (?:\w+ ){1,3}off\b|\b(?:controlling|relationship|related)\b/

@@ -32,8 +32,13 @@ const ofFindings: ReadonlyMap<string, string> = new Map([
   ['smoking', '抽烟'],
   ['heavy-drinking', '喝酒'],
   ['frequent-urination', '小便'],
+  ['painful-urination', '小便'],
+  ['blood-in-urine', '小便'],
   ['diarrhoea', '大便'],
   ['constipation', '大便'],
+  ['bloody-stool', '大便'],
+  ['black-stool', '大便'],
+  ['mucus-stool', '大便'],
   ['sputum', '痰'],
   ['regular-medication', '药'],
 ])
@@ -114,6 +119,9 @@ export function ofSpokenTopic(given: FollowUp): ParsedUtterance | undefined {
   if (parsed.kind === 'attribute' || (parsed.kind === 'finding' && illness))
     return { ...alone, kind: 'unmodelled', topics: [], loose: [], asides: [], expects: 'content' }
   if (parsed.kind === 'aside') {
+    // The word only added its own topic: 有孩子吗 after the marriage.
+    const own = alone.kind === 'aside' && alone.asides.every((id) => parsed.asides.includes(id))
+    if (own && parsed.asides.length > alone.asides.length) return undefined
     // What names another topic by itself is about that: "您多大了？" after the children.
     const other = !doubtful && alone.kind === 'aside' && parsed.asides[0] !== alone.asides[0]
     const goesOn = parsed.asides.includes(spoken.id) && !text.includes('你')
