@@ -21,6 +21,7 @@ import {
   supposes,
 } from './attributes.js'
 import {
+  anyPain,
   detailOfTopic,
   foreignDetail,
   isMentioned,
@@ -105,6 +106,7 @@ function ofElliptic(given: FollowUp): ParsedUtterance | undefined {
     attributeOfTopic(given) ??
     detailOfTopic(given) ??
     sameRegion(given) ??
+    anyPain(given) ??
     sharedSymptom(given) ??
     changeOfTopic(given) ??
     sameAttribute(given) ??
