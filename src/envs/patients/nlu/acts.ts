@@ -54,7 +54,7 @@ export const openQuestion = new RegExp(
     String.raw`\bwhat(?:s| has| is it)? (?:brings|brought|seems|happened|else|can i|could i|can we)\b|\bhow (?:can|may|could) (?:i|we) (?:help|be of|assist)\b|\bwhat(?: has|s)? (?:made|prompted|got|led) (?:you|him|her|them) (?:to )?(?:decide (?:to )?(?:call|ring|phone|contact|come|book|see|make|get)|want to (?:come|see|be seen)|call|ring|phone|contact|come|book|see|make|get in touch)\b|\b(?:did|have) i miss(?:ed)? (?:anything|something)\b|\bwhats (?:up|new|been up)\b|\bthe main (?:thing|reason|problem|issue)\b|\b(?:talk|take|walk) me through (?:it|this|that|everything|what|how)\b|\bhow (?:are|have) things\b`,
     String.raw`\bwhat(?:s| is| has been| are)? (?:been )?(?:the matter|wrong|the trouble|the problem|troubling|bothering|going on|happening)\b`,
     String.raw`\b(?:what|which|any|other|your|describe the|more about the) (?:other |main |current |new )?(?:symptoms?|complaints?|problems?|concerns?|discomforts?|issues?)\b(?! (?:with (?!it\b|this\b|that\b|these\b)|passing|going|opening|sleeping|swallowing|breathing|walking|hearing|seeing|eating|moving|at (?:work|home)\b|down\b))`,
-    String.raw`\b(?:any|some)(?:thing)? (?:else|other)\b|\bnothing else\b|\bany(?:thing)? more (?:to|you|symptoms?|problems?)\b|\btell me (?:more|everything|about (?:it|this|that|yourself|what))\b|\b(?:hear|know) (?:a (?:bit|little) )?more about (?:it|this|that|them|whats?|how)\b|\b(?:say|tell me) (?:a (?:bit|little) )?more\b`,
+    String.raw`\b(?:any|some)(?:thing)? (?:else|other)\b|\bnothing else\b|\bany(?:thing)? more (?:to|you|symptoms?|problems?)\b|\btell me (?:more|everything|(?:(?:a (?:little )?bit|a little|some|something) )?(?:more )?about (?:it|this|that|yourself|what))\b|\bwhat do you mean (?:by|when) (?:it|this|that|you say)\b|\b(?:hear|know) (?:a (?:bit|little) )?more about (?:it|this|that|them|whats?|how)\b|\b(?:say|tell me) (?:a (?:bit|little) )?more\b`,
     String.raw`\bhow (?:are|have|do|did) you (?:been )?(?:feel|feeling|doing|today|been)\b(?! about (?:that|this|it|the plan))|\bhow is everything\b`,
     String.raw`\bwhat (?:are|have|do) you (?:been )?(?:feel|feeling|experiencing|experienced|noticed|notice)\b`,
     String.raw`\bin your own words\b|\b(?:reason for|why) (?:your visit|you came|you are here|are you here)\b|^(?:(?:ok|okay|yeah|yes|right|please|and|so) )*go on$`,
@@ -137,7 +137,7 @@ export const nextQuestion =
 const tags = new RegExp(
   [
     `^(?:(?:or|and|but|so) )?(?:is|isnt|are|arent|was|wasnt|were|werent|do|dont|does|doesnt|did|didnt|has|hasnt|have|havent|had|hadnt|can|cant|could|would|wouldnt|will|wont) (?:it|you|yours?|he|she|they|there|that|this|not)(?: (?:you|yours|that|so|too|like that|the case|ok|okay|all right|alright))*$`,
-    `^(?:right|correct|ok|okay|yes|no|or not|would you say|is that (?:right|so|true|correct|ok|okay)|is it like that|is it so|how about you|what about you|and you)$`,
+    `^(?:right|correct|ok|okay|yes|no|or not|would you say|is that (?:right|so|true|correct|ok|okay)|(?:do|would) you (?:know|think|remember|happen to know)|(?:have|did|had) you (?:noticed?|seen)(?: (?:that|it|at all))?|can you (?:remember|recall|tell)|(?:as far as|if|that) you (?:know|remember|can remember|can tell)(?: of)?|is it like that|is it so|how about you|what about you|and you)$`,
     '^(?:是吗|是吧|对吗|对吧|对不对|是不是|是这样吗|有吗|有没有|会吗|会不会|你呢|你也是吗|你会吗|你有吗|你是吗|你是不是|好吗|可以吗|行吗|好不好|行不行|你(?:也|会|是)?(?:不)?(?:会|是)?(?:也)?(?:这样|那样)吗?)$',
   ].join('|'),
 )

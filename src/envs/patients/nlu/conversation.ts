@@ -30,7 +30,7 @@ const acts: readonly (readonly [ConversationAct, RegExp])[] = [
   ],
   [
     'repeat',
-    /\b(?:repeat|say) (?:that|it)(?: again)?\b|\b(?:which|what)(?: (?:bit|part|thing|of (?:that|it)))? (?:(?:did|have) i (?:get|got|misse?d?)|(?:is|was)) (?:wrong|not right|mistaken)\b|\b(?:catch|hear|get) that\b|\bwhat was that\b|^(?:sorry|pardon|pardon me|come again|what)$|\b(?:pardon|come again)\b|再(?:说|讲|重复)一?[遍次下]|重复一[遍下次]|没听(?:清|见|到|明白|懂)|声音(?:可以|能)?(?:再)?大一?点|信号|掉线|卡(?:住|顿|了)/,
+    /^(?:(?:oh|so|and|ok|okay|right) )*(?:(?:its|thats|it is|that is|youre) )?(?:not (?:so |too |very |really |that |feeling )*(?:good|great|well|nice|normal|right|brilliant)|(?:pretty|quite|really|that|so) bad)(?: (?:at all|then|is it|are you))?$|\b(?:repeat|say) (?:that|it)(?: again)?\b|\b(?:which|what)(?: (?:bit|part|thing|of (?:that|it)))? (?:(?:did|have) i (?:get|got|misse?d?)|(?:is|was)) (?:wrong|not right|mistaken)\b|\b(?:catch|hear|get) that\b|\bwhat was that\b|^(?:sorry|pardon|pardon me|come again|what)$|\b(?:pardon|come again)\b|再(?:说|讲|重复)一?[遍次下]|重复一[遍下次]|没听(?:清|见|到|明白|懂)|声音(?:可以|能)?(?:再)?大一?点|信号|掉线|卡(?:住|顿|了)/,
   ],
   [
     'consent',

@@ -244,6 +244,8 @@ export function interpretSentence(given: PhrasedSentence): SentenceMeaning {
   const named = meaning.topics.length > 0
   const open = act.openQuestion.test(text) && !act.pastTrouble.test(text)
   if (!named && !says && (open || act.invitesQuestions.test(text))) return meaning
+  // "Where did it start?" asks for a detail of the complaint, whatever other question it is like.
+  if (meaning.loose.length > 0 && (!says || checksDuration(text))) return meaning
   const treatment = askedOfTreatment(given)
   if (treatment) return treatment
   const other = named ? askedOfSelf(given, meaning) : []

@@ -1,6 +1,7 @@
 /** Which attribute of the topic a follow-up question asks for: how long, where, what makes it worse. */
 import type { Knowledge } from '../../../../knowledge/knowledge.js'
 import { type AskedAttribute, findAttributes, looseAttribute } from '../attributes.js'
+import { whatChanges } from '../english/spoken-turns.js'
 import { attributeTopic, followedTopic, isWholeIllness, lastHistory, type Topic } from '../focus.js'
 import type { ParsedUtterance } from '../parsed-utterance.js'
 import { isMentioned, nearestOf, rootOf } from './findings.js'
@@ -79,8 +80,9 @@ export function attributeOfNamed(given: FollowUp): ParsedUtterance | undefined {
   const { knowledge, reader, text, alone } = given
   const whole = wholeAttribute(knowledge, alone)
   if (alone.kind !== 'attribute' && whole === undefined) return undefined
+  // "Any worse when you cough?" is not about a cough.
   const definition = reader
-    .named(text)
+    .named(text.slice(0, whatChanges(text).from))
     .flatMap((id) => knowledge.finding.get(id) ?? [])
     .findLast(({ kind, type }) => kind === 'symptom' && type === 'bool')
   if (!definition) return undefined

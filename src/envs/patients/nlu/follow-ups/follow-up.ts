@@ -22,6 +22,7 @@ import {
 } from './attributes.js'
 import { ofDenied } from './denied.js'
 import {
+  anyPain,
   detailOfTopic,
   foreignDetail,
   isMentioned,
@@ -110,6 +111,7 @@ function ofElliptic(given: FollowUp): ParsedUtterance | undefined {
     attributeOfTopic(given) ??
     detailOfTopic(given) ??
     sameRegion(given) ??
+    anyPain(given) ??
     sharedSymptom(given) ??
     changeOfTopic(given) ??
     sameAttribute(given) ??
