@@ -7,6 +7,7 @@ import type { Env } from '../env.js'
 import { countSpeech, type Episode, type SpeechCounts } from '../episode.js'
 import { Fault } from '../error.js'
 import { type Estimate, ratioEstimate, unitBounds, type ValueBounds } from './bootstrap.js'
+import { type PassAt, passAt } from './by-case.js'
 import { type Measures, type PlayedCase, playCases } from './play-cases.js'
 import type { Anchor, EvaluationSummary, ReferenceAnchor } from './summary.js'
 import { noAnchor, normalised, regret, summarise, toAnchor } from './summary.js'
@@ -50,6 +51,9 @@ export interface EvaluationLabels {
 
 /** Evaluation report, as `bedside evaluate --json` prints it. */
 export interface Evaluation extends EvaluationLabels, EvaluationSummary {
+  /** Consultations of each case, and pass@k by k; absent where each case was played once. */
+  readonly repeats?: number
+  readonly passAt?: Readonly<Record<string, PassAt>>
   readonly floor: ReferenceAnchor
   readonly ceiling: ReferenceAnchor
   readonly bound: AccuracyBound
@@ -144,14 +148,30 @@ function questionEfficiency(
   seed: number,
 ): Estimate {
   if (!information) return { mean: null, ci95: null }
-  const byCase = gainsByCase(played, information.gain)
-  const pairs = played.flatMap(({ truth, episode }) => {
-    const [own, best] = [byCase.get(truth.id), information.ceilingGains.get(truth.id)]
-    if (!episode || !own || !best) return []
+  const byCase = new Map<string, readonly [own: number, best: number]>()
+  for (const { truth, episode } of played) {
+    const own = episode && information.gain(episode, graderView(truth))
+    const best = information.ceilingGains.get(truth.id)
+    if (!episode || !own || !best) continue
     const turns = episode.turns.filter(({ outcome }) => outcome.kind !== 'closed').length
-    return [[gainAfter(own, turns), gainAfter(best, turns)] as const]
+    const [before, bestBefore] = byCase.get(truth.id) ?? [0, 0]
+    byCase.set(truth.id, [before + gainAfter(own, turns), bestBefore + gainAfter(best, turns)])
+  }
+  return ratioEstimate([...byCase.values()], seed)
+}
+
+/** How often one of several consultations of a case was right. */
+function repeated(
+  played: readonly PlayedCase[],
+  repeats: number,
+  seed: number,
+): Pick<Evaluation, 'repeats' | 'passAt'> {
+  if (repeats === 1) return {}
+  const accuracies = played.flatMap(({ truth, scores }) => {
+    const value = scores?.accuracy.total ?? null
+    return value === null ? [] : [{ truth, value }]
   })
-  return ratioEstimate(pairs, seed)
+  return { repeats, passAt: passAt(accuracies, repeats, seed) }
 }
 
 function countFaults(played: readonly PlayedCase[]): Pick<Evaluation, 'faults'> {
@@ -171,12 +191,15 @@ export function buildEvaluation(
     references,
     usage = {},
     rewardBounds = unitBounds,
+    repeats = 1,
     ...labels
   }: EvaluationLabels & {
     readonly references?: References
     readonly usage?: Readonly<Record<string, RoleUsage>>
     /** Bounds of the measure `reward`. @default [0, 1] */
     readonly rewardBounds?: ValueBounds
+    /** Consultations of each case. @default 1 */
+    readonly repeats?: number
   },
 ): Evaluation {
   const { floor = noAnchor, ceiling = noAnchor, bound = { accuracy: null } } = references ?? {}
@@ -184,7 +207,8 @@ export function buildEvaluation(
   const patient = countSpeech(played.flatMap(({ episode }) => episode ?? []))
   const { accuracy, reward } = summary
   return {
-    ...{ ...labels, ...summary, floor, ceiling, bound },
+    ...{ ...labels, ...summary, ...repeated(played, repeats, labels.seed) },
+    ...{ floor, ceiling, bound },
     regret: {
       accuracy: regret(accuracy.mean, ceiling.accuracy),
       reward: regret(reward.mean, ceiling.reward),
@@ -216,6 +240,8 @@ export interface EvaluateOptions {
   readonly agentName?: string
   /** Run seed: patients' noise, agents' draws and the bootstrap. @default 0 */
   readonly seed?: number
+  /** Consultations of each case with the agent, for pass@k; references play each once. @default 1 */
+  readonly repeats?: number
   /** Episodes under way at once. @default 8 */
   readonly concurrency?: number
   readonly signal?: AbortSignal | undefined
@@ -238,10 +264,10 @@ export async function evaluate(
 ): Promise<Evaluation> {
   const { makeEnv, measures, heldOut, tier, language: lang } = task
   const { cases = heldOut, split = 'heldout', agentName = 'agent', references = true } = options
-  const { seed = 0, concurrency = 8, signal, onPlayed } = options
+  const { seed = 0, repeats = 1, concurrency = 8, signal, onPlayed } = options
   const shared = { cases, seed, concurrency, signal }
   const played = await playCases({
-    ...{ ...shared, makeEnv, agent, agentName, measures },
+    ...{ ...shared, repeats, makeEnv, agent, agentName, measures },
     ...(onPlayed ? { onPlayed } : {}),
   })
   const fault = played.find((one) => one.fault)?.fault
@@ -252,7 +278,7 @@ export async function evaluate(
       { cause: fault },
     )
   return buildEvaluation(played, {
-    ...{ agent: agentName, tier, lang, split, seed, rewardBounds: measures.reward.bounds },
+    ...{ agent: agentName, tier, lang, split, seed, repeats, rewardBounds: measures.reward.bounds },
     ...(references ? { references: await evaluateReferences(task, shared) } : {}),
   })
 }

@@ -20,7 +20,13 @@ import { evaluationText } from '../print/evaluation-text.js'
 import { reportStop } from '../print/failure.js'
 import { commandLine, numberText, output, type Terminal } from '../print/output.js'
 import { startProgress } from '../print/progress.js'
-import { type EvaluationArchive, openArchive, planModules, readPlan } from './evaluation-archive.js'
+import {
+  consultationKey,
+  type EvaluationArchive,
+  openArchive,
+  planModules,
+  readPlan,
+} from './evaluation-archive.js'
 import { isPaid, layModels } from './play-models.js'
 import type { DoctorFlags, PlayPlan, PlaySession } from './play-plan.js'
 import { createPlan, openPlaySession, planCases } from './play-plan.js'
@@ -35,7 +41,7 @@ interface EvaluateFlags extends CaseFlags, DoctorFlags {
 /** Flags that a resumed evaluation reads from its folder, and so must not be given again. */
 const storedFlags: readonly (keyof EvaluateFlags)[] = [
   ...(['agent', 'patient', 'exams', 'model', 'reward', 'seed', 'lang', 'tier', 'split'] as const),
-  ...(['cases', 'clinic', 'maxTurns', 'questionsOnly', 'out'] as const),
+  ...(['cases', 'clinic', 'maxTurns', 'questionsOnly', 'repeats', 'temperature', 'out'] as const),
 ]
 
 const kebab = (name: string): string => name.replace(/[A-Z]/g, (c) => `-${c.toLowerCase()}`)
@@ -120,23 +126,26 @@ async function playRest(
   terminal: Terminal,
 ): Promise<void> {
   const { task } = stage
-  const rest = cases.filter(({ id }) => !archive?.done.has(id))
-  const from = cases.length - rest.length
+  const { repeats = 1 } = plan
+  const isDone = ({ id }: Case, repeat: number) =>
+    archive?.done.has(consultationKey(id, repeat)) ?? false
+  const total = repeats * cases.length
+  const from = archive?.done.size ?? 0
   const concurrency = flags.concurrency ?? 8
-  const guard = createFaultGuard(rest.length, concurrency)
+  const guard = createFaultGuard(total - from, concurrency)
   const signal = AbortSignal.any([terminal.signal, guard.signal])
   // Every model call in progress adds a listener.
   setMaxListeners(0, signal)
   const bar = await startProgress(terminal, {
     ...flags,
     label: plan.agent,
-    total: cases.length,
+    total,
     from,
   })
   const note = runningNote(stage.usage)
   try {
     await playCases({
-      ...{ cases: rest, makeEnv: task.makeEnv, measures: task.measures },
+      ...{ cases, repeats, isDone, makeEnv: task.makeEnv, measures: task.measures },
       ...{ agent: doctor, agentName: plan.agent, seed: plan.recipe.seed, concurrency, signal },
       onPlayed: (one) => {
         played.push(one)
@@ -183,12 +192,20 @@ async function evaluateSession(
   const { plan, stage, cases, archive, played } = session
   const { task } = stage
   const { seed } = plan.recipe
+  const { repeats = 1 } = plan
   let usage: UsageByRole = {}
   let done: { readonly inOrder: readonly PlayedCase[]; readonly references: References }
   try {
     await playRest(session, terminal)
-    const now = new Map(played.map((one) => [one.truth.id, one] as const))
-    const inOrder = cases.flatMap(({ id }) => archive?.done.get(id) ?? now.get(id) ?? [])
+    const now = new Map(
+      played.map((one) => [consultationKey(one.truth.id, one.repeat), one] as const),
+    )
+    const inOrder = cases.flatMap(({ id }) =>
+      Array.from({ length: repeats }, (_, repeat) => {
+        const key = consultationKey(id, repeat)
+        return archive?.done.get(key) ?? now.get(key) ?? []
+      }).flat(),
+    )
     assertAnyScored(inOrder)
     done = { inOrder, references: await playReferences(session, terminal) }
   } finally {
@@ -197,7 +214,7 @@ async function evaluateSession(
   }
   return buildEvaluation(done.inOrder, {
     ...{ agent: plan.agent, tier: task.tier, lang: task.language, split: plan.split },
-    ...{ seed, references: done.references, usage },
+    ...{ seed, repeats, references: done.references, usage },
     rewardBounds: task.measures.reward.bounds,
   })
 }
@@ -208,8 +225,9 @@ const resumeCommand = (plan: PlayPlan, folder: string): string =>
 
 /** Where the consultations are, and how those that the world failed are played again. */
 function keptText({ cases, episodes }: Evaluation, plan: PlayPlan, folder: string): string {
-  if (episodes === cases) return `kept in ${folder}`
-  const lost = `${cases - episodes} of ${cases} consultations were lost to faults of the world`
+  const all = cases * (plan.repeats ?? 1)
+  if (episodes === all) return `kept in ${folder}`
+  const lost = `${all - episodes} of ${all} consultations were lost to faults of the world`
   return `kept in ${folder}; ${lost}. Play them again with:\n  ${resumeCommand(plan, folder)}`
 }
 
@@ -263,7 +281,7 @@ export async function evaluate(flags: EvaluateFlags, terminal: Terminal): Promis
     return 0
   } catch (error) {
     const done = (archive?.done.size ?? 0) + session.played.filter(({ episode }) => episode).length
-    const kept = `${done} of ${cases.length} consultations are kept.`
+    const kept = `${done} of ${cases.length * (plan.repeats ?? 1)} consultations are kept.`
     if (terminal.signal.aborted) {
       if (done === 0) return reportStop(terminal, 'Nothing was played.')
       const folder = await archivePlayed(session)

@@ -48,6 +48,10 @@ export interface DoctorFlags {
   readonly reward?: string
   readonly maxTurns?: number
   readonly questionsOnly?: boolean
+  /** Consultations of each case. */
+  readonly repeats?: number
+  /** Of a trained doctor's draws. */
+  readonly temperature?: number
   readonly trust?: boolean
 }
 
@@ -68,7 +72,7 @@ export async function createPlan(
   flags: CaseFlags & DoctorFlags & { readonly agent: string },
 ): Promise<PlayPlan> {
   const { agent, split = 'heldout', patient, exams, persona, baseUrl, model } = flags
-  const { seed, lang, reward, maxTurns, questionsOnly, tier } = flags
+  const { seed, lang, reward, maxTurns, questionsOnly, tier, repeats, temperature } = flags
   const { count, file: caseFile } = flags.cases ?? {}
   const own = await baseRecipe(flags)
   const played = flags.env === undefined ? own : withPreset(own, flags.env)
@@ -90,6 +94,7 @@ export async function createPlan(
     recipe,
     ...withoutUndefined({ patient, exams: exams && [...exams], persona, baseUrl, model }),
     ...(questionsOnly ? { questionsOnly } : {}),
+    ...withoutUndefined({ repeats, temperature }),
   }
 }
 
@@ -102,7 +107,7 @@ export const clinicKnowledge = async (
 
 /** Opens the plan's agent: one of the task's, a module's, a chat model, or a trained policy. */
 async function doctorOf(
-  { agent, questionsOnly = false, recipe }: PlayPlan,
+  { agent, questionsOnly = false, recipe, temperature }: PlayPlan,
   task: Task,
   chat: Chat | undefined,
   /** Takes ownership of a resource that must be closed after the consultation. */
@@ -110,6 +115,11 @@ async function doctorOf(
 ): Promise<AnyAgent> {
   const named = isModule(agent) ? await resolveAgent(agent, task.agents) : task.agents[agent]
   const made = chat ? undefined : named
+  if (temperature !== undefined && (made || chat))
+    throw new Fault(
+      'bad-input',
+      `--temperature: expected a trained doctor${chat ? ' (of a chat model: --set models.doctor.temperature=T)' : ''}, got \`${agent}\``,
+    )
   if (made) return rethrowRangeError(`--agent ${agent}`, () => made({ questionsOnly }))
   if (questionsOnly)
     throw new Fault(
@@ -125,7 +135,7 @@ async function doctorOf(
     )
   const opened = await openTrained(trained, recipe, task)
   own(opened)
-  return opened.backend.sampler({ temperature: 0 })
+  return opened.backend.sampler({ temperature: temperature ?? 0 })
 }
 
 /** The recipe of the plan's agent, if that is a run that was trained on the plan's case file. */

@@ -54,17 +54,32 @@ function roleText(role: string, used: RoleUsage): string {
   return `${role}: ${all.join(', ')}, ${tokens}, ${costText(cost)}`
 }
 
+/** pass@k for 1, 2, 4, … and the last k. */
+function passLine({ repeats = 1, passAt = {} }: Evaluation): string[] {
+  const shown = Object.keys(passAt).filter(
+    (k) => Number(k) === repeats || Number.isInteger(Math.log2(Number(k))),
+  )
+  const each = shown.flatMap((k) => (passAt[k] ? [`${k} ${estimateText(passAt[k])}`] : []))
+  return each.length > 0 ? [`pass@k: ${each.join(', ')}`] : []
+}
+
 /** The whole report. @param ceilingName name of the reference doctor at the ceiling */
 export function evaluationText(evaluation: Evaluation, ceilingName: string): string {
   const { episodes, cases, tier, lang, split, seed, stops, unavailable, usage, faults } = evaluation
+  const { repeats = 1 } = evaluation
+  const played =
+    repeats === 1
+      ? `${episodes} of ${cases} cases`
+      : `${episodes} of ${cases * repeats} consultations, ${repeats} of each of ${cases} cases`
   const each = (['turns', 'questions', 'exams', 'money', 'minutes'] as const)
     .map((name) => `${name} ${numberText(evaluation[name], 1)}`)
     .join(', ')
   return [
-    `${episodes} of ${cases} cases · ${tier} · ${lang} · ${split} · seed ${seed}`,
+    `${played} · ${tier} · ${lang} · ${split} · seed ${seed}`,
     '',
     scoreTable(evaluation, ceilingName),
     '',
+    ...passLine(evaluation),
     ...boundLines(evaluation, ceilingName),
     `a consultation: ${each}`,
     `ended: ${countsText(stops) || 'none'}`,
