@@ -1,19 +1,22 @@
 /** Evaluates an agent on a task, and reports the floor, ceiling and bound of each score, in the shape of `evaluate --json`. */
 import type { Agent, AnyAgent } from '../agent.js'
-import { type Case, type GraderView, graderView } from '../case.js'
+import type { Case } from '../case.js'
 import type { RoleUsage } from '../chat.js'
 import { modelFaultKind } from '../chats/model-fault.js'
 import type { Env } from '../env.js'
-import { countSpeech, type Episode, type SpeechCounts } from '../episode.js'
+import { countSpeech, type SpeechCounts } from '../episode.js'
 import { Fault } from '../error.js'
-import { type Estimate, ratioEstimate, unitBounds, type ValueBounds } from './bootstrap.js'
+import { type Estimate, unitBounds, type ValueBounds } from './bootstrap.js'
 import { type PassAt, passAt } from './by-case.js'
 import { type Measures, type PlayedCase, playCases } from './play-cases.js'
+import {
+  type CeilingInformation,
+  gainsByCase,
+  type InformationGain,
+  questionEfficiency,
+} from './question-efficiency.js'
 import type { Anchor, EvaluationSummary, ReferenceAnchor } from './summary.js'
 import { noAnchor, normalised, regret, summarise, toAnchor } from './summary.js'
-
-/** Information gained on the true diagnosis after each turn, in nats; undefined if it cannot be computed. */
-export type InformationGain = (episode: Episode, truth: GraderView) => readonly number[] | undefined
 
 /** Measures that need the knowledge base behind the cases. */
 export interface Yardstick {
@@ -33,11 +36,7 @@ export interface References {
   readonly ceiling: ReferenceAnchor
   /** @default none: there is no knowledge base behind the cases */
   readonly bound?: AccuracyBound
-  /** The ceiling's information gains per turn, by case id, and the function that computes them. */
-  readonly information?: {
-    readonly ceilingGains: ReadonlyMap<string, readonly number[]>
-    readonly gain: InformationGain
-  }
+  readonly information?: CeilingInformation
 }
 
 /** Labels of an evaluation: who was evaluated, on which cases, with which seed. */
@@ -71,6 +70,8 @@ export interface Evaluation extends EvaluationLabels, EvaluationSummary {
   readonly faults?: Readonly<Record<string, number>>
   /** Replies of a patient that a model plays; absent for any other. */
   readonly patient?: SpeechCounts
+  /** What repeats of a case were not promised, in sentences; absent where there is nothing to say. */
+  readonly notes?: readonly string[]
 }
 
 /** Members of a task that its references need. */
@@ -126,40 +127,6 @@ export async function evaluateReferences(
   }
 }
 
-function gainsByCase(
-  played: readonly PlayedCase[],
-  informationGain: InformationGain,
-): Map<string, readonly number[]> {
-  const byCase = new Map<string, readonly number[]>()
-  for (const { truth, episode } of played) {
-    const gains = episode && informationGain(episode, graderView(truth))
-    if (gains) byCase.set(truth.id, gains)
-  }
-  return byCase
-}
-
-/** Gain after `turns` turns; a consultation that ended earlier keeps its last gain. */
-const gainAfter = (gains: readonly number[], turns: number): number =>
-  turns === 0 ? 0 : (gains[Math.min(turns, gains.length) - 1] ?? 0)
-
-function questionEfficiency(
-  played: readonly PlayedCase[],
-  information: References['information'],
-  seed: number,
-): Estimate {
-  if (!information) return { mean: null, ci95: null }
-  const byCase = new Map<string, readonly [own: number, best: number]>()
-  for (const { truth, episode } of played) {
-    const own = episode && information.gain(episode, graderView(truth))
-    const best = information.ceilingGains.get(truth.id)
-    if (!episode || !own || !best) continue
-    const turns = episode.turns.filter(({ outcome }) => outcome.kind !== 'closed').length
-    const [before, bestBefore] = byCase.get(truth.id) ?? [0, 0]
-    byCase.set(truth.id, [before + gainAfter(own, turns), bestBefore + gainAfter(best, turns)])
-  }
-  return ratioEstimate([...byCase.values()], seed)
-}
-
 /** How often one of several consultations of a case was right. */
 function repeated(
   played: readonly PlayedCase[],
@@ -184,6 +151,17 @@ function countFaults(played: readonly PlayedCase[]): Pick<Evaluation, 'faults'> 
   return Object.keys(faults).length === 0 ? {} : { faults }
 }
 
+/** What a report tells beside what was played. */
+interface Surroundings extends EvaluationLabels {
+  readonly references?: References
+  readonly usage?: Readonly<Record<string, RoleUsage>>
+  /** Bounds of the measure `reward`. @default [0, 1] */
+  readonly rewardBounds?: ValueBounds
+  /** Consultations of each case. @default 1 */
+  readonly repeats?: number
+  readonly notes?: readonly string[]
+}
+
 /** Builds the report of played cases; without `references`, all numbers that need them are null. */
 export function buildEvaluation(
   played: readonly PlayedCase[],
@@ -192,15 +170,9 @@ export function buildEvaluation(
     usage = {},
     rewardBounds = unitBounds,
     repeats = 1,
+    notes = [],
     ...labels
-  }: EvaluationLabels & {
-    readonly references?: References
-    readonly usage?: Readonly<Record<string, RoleUsage>>
-    /** Bounds of the measure `reward`. @default [0, 1] */
-    readonly rewardBounds?: ValueBounds
-    /** Consultations of each case. @default 1 */
-    readonly repeats?: number
-  },
+  }: Surroundings,
 ): Evaluation {
   const { floor = noAnchor, ceiling = noAnchor, bound = { accuracy: null } } = references ?? {}
   const summary = summarise(played, labels.seed, rewardBounds)
@@ -221,6 +193,7 @@ export function buildEvaluation(
     usage,
     ...countFaults(played),
     ...(patient ? { patient } : {}),
+    ...(repeats > 1 && notes.length > 0 ? { notes } : {}),
   }
 }
 

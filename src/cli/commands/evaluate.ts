@@ -13,6 +13,7 @@ import {
   evaluateReferences,
   type References,
 } from '../../evaluation/evaluate.js'
+import { createFaultGuard } from '../../evaluation/fault-guard.js'
 import { type PlayedCase, playCases } from '../../evaluation/play-cases.js'
 import { withoutUndefined } from '../../platform/without-undefined.js'
 import type { CaseFlags } from '../flags/flags.js'
@@ -63,36 +64,6 @@ function readOrCreatePlan(flags: EvaluateFlags): Promise<PlayPlan> {
       '--agent: expected the agent to evaluate (oracle, random, chat, or the folder of a run, among others), got none',
     )
   return createPlan({ ...flags, agent })
-}
-
-/** Consecutive faults from the first case on after which the evaluation gives up. */
-const maxFirstFaults = 5
-
-/** Aborts when none of the first cases, or none of a long row of cases, could be played. */
-function createFaultGuard(count: number, concurrency: number) {
-  const down = new AbortController()
-  let episodes = 0
-  let row = 0
-  return {
-    signal: down.signal,
-    see({ fault }: PlayedCase): void {
-      if (!fault) {
-        episodes++
-        row = 0
-        return
-      }
-      row++
-      const limit =
-        episodes === 0 ? Math.min(maxFirstFaults, count) : maxFirstFaults + 4 * concurrency
-      if (row >= limit && !down.signal.aborted)
-        down.abort(
-          new Fault(
-            fault.code,
-            `${row} consultations in a row could not be played: ${fault.message}`,
-          ),
-        )
-    },
-  }
 }
 
 /** Creates the progress note: mean accuracy so far, over consultations that have one, and what the models used. */
@@ -212,7 +183,14 @@ async function evaluateSession(
     // A model that plays the patient plays it for floor and ceiling too.
     usage = archive ? await archive.close(stage.usage()) : stage.usage()
   }
+  const apart =
+    archive && archive.done.size > 0 && usage.patient && !plan.recipe.models?.cassette
+      ? [
+          'the repeats were played in several sittings without a cassette, so that the patient may have answered one question in two ways',
+        ]
+      : []
   return buildEvaluation(done.inOrder, {
+    notes: [...stage.notes(), ...apart],
     ...{ agent: plan.agent, tier: task.tier, lang: task.language, split: plan.split },
     ...{ seed, repeats, references: done.references, usage },
     rewardBounds: task.measures.reward.bounds,
@@ -278,7 +256,8 @@ export async function evaluate(flags: EvaluateFlags, terminal: Terminal): Promis
     await out.say(evaluationText(evaluation, stage.task.ceiling.name))
     if (archive) await out.note(keptText(evaluation, plan, archive.folder))
     if (flags.json) await out.document(report)
-    return 0
+    // A report about the lesser part of the cases must not pass for one about all.
+    return evaluation.episodes * 2 < evaluation.cases * (plan.repeats ?? 1) ? 1 : 0
   } catch (error) {
     const done = (archive?.done.size ?? 0) + session.played.filter(({ episode }) => episode).length
     const kept = `${done} of ${cases.length * (plan.repeats ?? 1)} consultations are kept.`

@@ -17,6 +17,7 @@ import { doctorGrammar } from '../../runs/backends.js'
 import { readStoredRecipe } from '../../runs/directory.js'
 import { isModelPatient } from '../../runs/models/recipe-models.js'
 import { openRoleModels } from '../../runs/models/role-models.js'
+import { siblingNotes } from '../../runs/models/sibling-notes.js'
 import { type Recipe, withPreset } from '../../runs/recipe.js'
 import { selectionCount, taskOf } from '../../runs/task-of-recipe.js'
 import { baseRecipe, openTrained, trainedAt } from '../../runs/trained.js'
@@ -229,6 +230,11 @@ export async function openPlaySession(
   const keep = (one: AsyncDisposable) => void opened.push(one)
   return {
     task,
+    /** Where repeats of a case may not have met the same patient. */
+    notes: (): readonly string[] => [
+      ...models.notes(),
+      ...siblingNotes({ patient: name, exams: plan.exams ?? recipe.env.exams }),
+    ],
     /** Opens the plan's doctor. */
     openDoctor: async (): Promise<AnyAgent> =>
       human ?? doctorOf(plan, task, models.chats.doctor, keep),

@@ -1,6 +1,7 @@
 /** Renders an evaluation report as text: means with intervals, between floor and ceiling. */
 import type { RoleUsage } from '../../chat.js'
 import { costText } from '../../chats/ledger.js'
+import type { SpeechCounts } from '../../episode.js'
 import type { Estimate } from '../../evaluation/bootstrap.js'
 import type { Evaluation } from '../../evaluation/evaluate.js'
 import { numberText, table } from './output.js'
@@ -54,6 +55,35 @@ function roleText(role: string, used: RoleUsage): string {
   return `${role}: ${all.join(', ')}, ${tokens}, ${costText(cost)}`
 }
 
+/** What the models of all roles used, one line each. */
+export const usageLines = (usage: Readonly<Record<string, RoleUsage>>): readonly string[] =>
+  Object.entries(usage).map(([role, used]) => roleText(role, used))
+
+const speechWords = {
+  passed: "in the model's words",
+  retried: 'at its second try',
+  template: "in the rule patient's words, as the model's did not fit",
+  fault: "in the rule patient's words, as the model failed",
+  unread: 'not read for certain',
+  diseaseNamed: 'name a disease',
+  contradiction: 'contradict the case or an earlier reply',
+} as const satisfies Partial<Record<keyof SpeechCounts, string>>
+
+/** What became of the replies of a patient that a model plays; no line for any other. */
+export function speechLines(counts: SpeechCounts | undefined): readonly string[] {
+  if (!counts) return []
+  // The keys are those of the table.
+  const names = Object.keys(speechWords) as (keyof typeof speechWords)[]
+  const told = names.flatMap((name) =>
+    counts[name] > 0 ? [`${counts[name]} ${speechWords[name]}`] : [],
+  )
+  return [`replies of the patient: ${[counts.replies, ...told].join(', ')}`]
+}
+
+/** What a report has to say beside its numbers. */
+export const noteLines = (notes: readonly string[] = []): readonly string[] =>
+  notes.map((note) => `note: ${note}`)
+
 /** pass@k for 1, 2, 4, … and the last k. */
 function passLine({ repeats = 1, passAt = {} }: Evaluation): string[] {
   const shown = Object.keys(passAt).filter(
@@ -85,6 +115,8 @@ export function evaluationText(evaluation: Evaluation, ceilingName: string): str
     `ended: ${countsText(stops) || 'none'}`,
     ...(unavailable > 0 ? [`without a score: ${unavailable}`] : []),
     ...(faults ? [`faults of the world: ${countsText(faults)}`] : []),
-    ...Object.entries(usage).map(([role, used]) => roleText(role, used)),
+    ...usageLines(usage),
+    ...speechLines(evaluation.patient),
+    ...noteLines(evaluation.notes),
   ].join('\n')
 }
