@@ -337,7 +337,13 @@ function interpretNamed(
   // "What has been going on?" is about the whole illness too, "anything apart from the fever?" about the rest.
   if (open && about.length === 0) return nothing
   const list = matchFindingList(given, about)
-  if (list) return { ...topics(list.findings, true), asides: list.asides }
+  if (list) {
+    const meaning = topics(list.findings, true)
+    const joined = meaning.topics.map((topic) =>
+      list.joined.includes(topic.finding) ? { ...topic, joined: true } : topic,
+    )
+    return { ...meaning, topics: joined, asides: list.asides }
+  }
   // What was excluded by name is not asked for, what a fronted "with …" names is where nothing else is.
   const named =
     about.length > 0 || (found.length > 0 && !excludes?.whole)
