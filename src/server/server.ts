@@ -10,9 +10,12 @@ import { Hono } from 'hono'
 import { type WebSocket, WebSocketServer } from 'ws'
 import { type FileCases, openConsultations } from './consultations.js'
 import { dialectNames, type ServerDialect } from './dialect-names.js'
+import { addNemo } from './dialects/nemo.js'
 import { addOpenEnv } from './dialects/openenv.js'
 import { serveOpenEnvSocket } from './dialects/openenv-socket.js'
+import { addOrs } from './dialects/ors.js'
 import { addPlain } from './dialects/plain.js'
+import { addTasks } from './dialects/tasks.js'
 import { failureReply } from './http.js'
 import { openMetrics } from './metrics.js'
 import { Refusal, refusalBody } from './refusal.js'
@@ -66,7 +69,11 @@ function makeApp(
   app.get('/healthz', (c) => c.json({ status: 'healthy', version, ...sessions.counts }))
   app.get('/metrics', async (c) => c.text(await metrics.text()))
   if (dialects.includes('plain')) addPlain(app, service)
-  if (dialects.includes('openenv')) addOpenEnv(app, service)
+  const has = (name: ServerDialect) => dialects.includes(name)
+  if (has('nemo-gym')) addNemo(app, service, !has('openenv'))
+  if (has('openenv')) addOpenEnv(app, service)
+  if (has('openenv') || has('ors')) addTasks(app, service)
+  if (has('ors')) addOrs(app, service)
   app.notFound((c) =>
     failureReply(
       c,
