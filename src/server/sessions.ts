@@ -44,6 +44,8 @@ export interface Sessions {
   reopen(id: string, start: SessionStart): Promise<ServerSession>
   /** The session of an id; it is used now. @throws Refusal `session-gone` or `not-found`; {@link Elsewhere} */
   find(id: string): ServerSession
+  /** The process that has the session of an id, if it is another. */
+  elsewhere(id: string): number | undefined
   /** Ends a session; one that is no more is none. */
   close(id: string): Promise<boolean>
   /** Refuses new ones, and ends all when they are closed or after some seconds. */
@@ -133,12 +135,18 @@ export function openSessions(
 
   const newId = () => (worker === undefined ? randomUUID() : `${randomUUID()}.${worker}`)
 
+  const elsewhere = (id: string): number | undefined => {
+    const of = idForm.exec(id)?.[1]
+    return worker === undefined || of === undefined || Number(of) === worker
+      ? undefined
+      : Number(of)
+  }
+
   const check = (id: string): void => {
-    const form = idForm.exec(id)
-    if (!form)
+    if (!idForm.test(id))
       throw new Refusal('not-found', `Expected the id of a session, got \`${id.slice(0, 80)}\``)
-    if (worker !== undefined && form[1] !== undefined && Number(form[1]) !== worker)
-      throw new Elsewhere(Number(form[1]))
+    const other = elsewhere(id)
+    if (other !== undefined) throw new Elsewhere(other)
   }
 
   const use = (id: string): TableEntry => {
@@ -186,7 +194,7 @@ export function openSessions(
   const reaper = setInterval(() => void reap(), Math.min(idleSeconds * 250, 5000)).unref()
 
   return {
-    newId,
+    ...{ newId, elsewhere },
     async open(given) {
       const { id = newId() } = given
       if (given.id !== undefined) check(id)
