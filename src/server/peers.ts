@@ -27,7 +27,9 @@ const longest = 8 * 1024 * 1024
 const digest = (text: string): Buffer => createHash('sha256').update(text).digest()
 
 /** Makes the check of requests at the inner door. */
-export function peerCheck({ secret }: WorkerPlace): (request: IncomingMessage) => boolean {
+export function peerCheck({
+  secret,
+}: WorkerPlace): (request: Pick<IncomingMessage, 'headers'>) => boolean {
   const wanted = digest(secret)
   return ({ headers }) => timingSafeEqual(digest(String(headers[header] ?? '')), wanted)
 }

@@ -86,10 +86,12 @@ function addHealth(app: Hono, { metrics, sessions, version }: Service, place?: W
   app.get('/metrics', async (c) =>
     c.text(await metrics.text((await others()).map((one) => one.metrics))),
   )
-  if (place)
-    app.get(countsRoute, async (c) =>
-      c.json({ counts: sessions.counts, metrics: await metrics.data() } satisfies PeerCounts),
-    )
+  if (!place) return
+  const isPeer = peerCheck(place)
+  app.get(countsRoute, async (c) => {
+    if (!isPeer({ headers: c.req.header() })) return c.notFound()
+    return c.json({ counts: sessions.counts, metrics: await metrics.data() } satisfies PeerCounts)
+  })
 }
 
 /** The HTTP side of a server. */

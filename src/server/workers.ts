@@ -4,13 +4,20 @@
  */
 import cluster, { type Worker } from 'node:cluster'
 import { randomBytes } from 'node:crypto'
+import { once } from 'node:events'
+import { type AddressInfo, createServer } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { WorkerPlace } from './peers.js'
 import type { RunningServer } from './server.js'
 
 /** What the first process says to the others. */
 type ToWorker =
-  | { readonly kind: 'begin'; readonly number: number; readonly secret: string; port?: number }
+  | {
+      readonly kind: 'begin'
+      readonly number: number
+      readonly secret: string
+      readonly port: number
+    }
   | { readonly kind: 'peers'; readonly peers: readonly (readonly [number, string])[] }
   | { readonly kind: 'end'; readonly graceSeconds: number }
 
@@ -22,7 +29,6 @@ interface Ready {
   readonly kind: 'ready'
 
   readonly address: string
-  readonly port: number
   /** The door for the other processes. */
   readonly inner: string
 }
@@ -41,15 +47,34 @@ const say = (message: FromWorker): void => void process.send?.(message)
 /** Processes that listen on one port. */
 export type RunningWorkers = Pick<RunningServer, 'address' | 'close'>
 
+/** How many processes there are, and where they listen. */
+interface WorkersOptions {
+  readonly count: number
+  readonly host?: string | undefined
+  /** 0 takes a free one. */
+  readonly port?: number | undefined
+}
+
+/** A port that is free now: each process asks for it by its number, one that is started again too. */
+async function freePort(host = '127.0.0.1'): Promise<number> {
+  const server = createServer().listen(0, host)
+  await once(server, 'listening')
+  const { port } = server.address() as AddressInfo // of a server that listens on a port
+  server.close()
+  await once(server, 'close')
+  return port
+}
+
 /**
  * Starts processes that run this command line again, and behave by {@link serveAsWorker}.
  * @throws Error where one of them ends before it listens
  */
 // Long because its functions share the table of processes.
 export async function startWorkers(
-  count: number,
+  { count, host, port: wanted = 0 }: WorkersOptions,
   onDeath: (number: number) => void,
 ): Promise<RunningWorkers> {
+  const port = wanted === 0 ? await freePort(host) : wanted
   const secret = randomBytes(24).toString('base64url')
   const inner = new Map<number, string>()
   const alive = new Map<number, Worker>()
@@ -67,8 +92,7 @@ export async function startWorkers(
       worker.on('error', () => undefined)
       worker.on('message', (message: FromWorker) => {
         // What is sent before a process hears is lost.
-        if (message.kind === 'here')
-          return tell(worker, { kind: 'begin', number, secret, ...(first && { port: first.port }) })
+        if (message.kind === 'here') return tell(worker, { kind: 'begin', number, secret, port })
         first ??= message
         inner.set(number, message.inner)
         tellPeers()
@@ -121,7 +145,7 @@ export const isWorker = (): boolean => cluster.isWorker
  * @param start starts the server at a place
  */
 export async function serveAsWorker(
-  start: (place: WorkerPlace, port: number | undefined) => Promise<RunningServer>,
+  start: (place: WorkerPlace, port: number) => Promise<RunningServer>,
 ): Promise<void> {
   // A signal from a terminal reaches every process; the first one says when to end.
   for (const name of ['SIGINT', 'SIGTERM'] as const) {
@@ -138,8 +162,8 @@ export async function serveAsWorker(
         const { number, secret, port } = message
         start({ number, secret, peers: () => peers }, port).then((running) => {
           server = running
-          const { address, port: bound, inner = '' } = running
-          say({ kind: 'ready', address, port: bound, inner })
+          const { address, inner = '' } = running
+          say({ kind: 'ready', address, inner })
         }, reject)
       }
     })

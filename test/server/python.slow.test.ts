@@ -1,37 +1,18 @@
-import { execFile, spawn } from 'node:child_process'
-import { once } from 'node:events'
-import { cpSync, mkdtempSync, readFileSync, symlinkSync } from 'node:fs'
-import { rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
-import { promisify } from 'node:util'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { labelled } from '../../src/agents/grammars/labelled.js'
 import { spoken } from '../../src/agents/grammars/spoken.js'
 import { ended } from '../../src/env.js'
 import { make } from '../../src/index.js'
 import { describeWithPython } from '../fixtures/python.js'
+import { builtPackage } from './built.js'
 
 const root = fileURLToPath(new URL('../../', import.meta.url))
 const seeds = [3, 11]
 const actions = ['Do you have a fever?', 'Order: ECG', 'Diagnosis: pneumonia']
 
-let folder: string
-let command: string[]
-
-/** Builds this source as it lies in an installed package. */
-beforeAll(async () => {
-  folder = mkdtempSync(join(tmpdir(), 'bedside-python-'))
-  cpSync(join(root, 'package.json'), join(folder, 'package.json'))
-  symlinkSync(join(root, 'data'), join(folder, 'data'), 'junction')
-  symlinkSync(join(root, 'node_modules'), join(folder, 'node_modules'), 'junction')
-  const build = [join(root, 'scripts', 'build.js'), '--no-types', '--out', join(folder, 'dist')]
-  await promisify(execFile)(process.execPath, build)
-  command = [process.execPath, join(folder, 'dist', 'cli', 'main.js')]
-}, 120_000)
-afterAll(() => rm(folder, { recursive: true }))
+const { command, serve } = builtPackage()
 
 /** What an env of this process says to the same actions. */
 async function transcript(seed: number) {
@@ -76,12 +57,9 @@ describeWithPython('the Python package', 'gym', (run) => {
 
 /** Runs `bedside serve` for as long as a test takes. */
 async function withServer<T>(test: (address: string, token: string) => T): Promise<T> {
-  const line = [...command.slice(1), 'serve', '--json', '--token-file', join(folder, 'token')]
-  const server = spawn(process.execPath, line, { stdio: ['ignore', 'pipe', 'inherit'] })
+  const { address, token, server } = await serve()
   try {
-    const [ready] = await once(createInterface(server.stdout), 'line')
-    const { address, token } = JSON.parse(ready)
-    return test(address, readFileSync(token.file, 'utf8').trim())
+    return test(address, token)
   } finally {
     server.kill('SIGKILL')
   }

@@ -110,7 +110,8 @@ async function startServing(
   try {
     if (workers === 1) return await startServer({ ...options, onError })
     checkHost(options)
-    return await startWorkers(workers, (number) =>
+    const { host, port } = options
+    return await startWorkers({ count: workers, host, port }, (number) =>
       onError(`Process ${number} of the server died, and is started again; its sessions are gone`),
     )
   } catch (error) {
@@ -133,9 +134,7 @@ export async function serve(flags: ServeFlags, terminal: Terminal): Promise<numb
     ...{ dialects, ...withoutUndefined({ token: known?.token }) },
   }
   if (isWorker()) {
-    await serveAsWorker((place, port = options.port) =>
-      startServer({ ...options, ...withoutUndefined({ port }), place, onError }),
-    )
+    await serveAsWorker((place, port) => startServer({ ...options, port, place, onError }))
     return 0
   }
   const server = await startServing(flags, options, onError)
