@@ -7,7 +7,7 @@ import type { ServerSession, SessionReply } from './session.js'
 import type { OpenSession, SessionStart, Sessions } from './sessions.js'
 
 /** How a session begins. */
-export interface Opening {
+export interface Opening extends Pick<SessionStart, 'id'> {
   /** Actions of an earlier session, taken again. @default none */
   readonly actions?: readonly WireAction[]
   /** Fires when the client has gone. */
@@ -40,9 +40,10 @@ export function makeService({
 }): Service {
   const { sessions, metrics } = given
   const deadline = () => AbortSignal.timeout(deadlineSeconds * 1000)
-  const start = (options: SessionOptions, { actions = [], abandoned }: Opening): SessionStart => {
+  const start = (options: SessionOptions, given: Opening): SessionStart => {
+    const { id, actions = [], abandoned } = given
     const signal = abandoned ? AbortSignal.any([deadline(), abandoned]) : deadline()
-    return { options, actions, signal }
+    return { id, options, actions, signal }
   }
   return {
     ...given,
