@@ -5,8 +5,14 @@ import type { PlayedCase } from './play-cases.js'
 /** Consecutive faults from the first case on after which the evaluation gives up. */
 const maxFirstFaults = 5
 
+/** Hears of every case, and aborts. */
+export interface FaultGuard {
+  readonly signal: AbortSignal
+  see(played: PlayedCase): void
+}
+
 /** Aborts when none of the first cases, or none of a long row of cases, could be played. */
-export function createFaultGuard(count: number, concurrency: number) {
+export function createFaultGuard(count: number, concurrency: number): FaultGuard {
   const down = new AbortController()
   let episodes = 0
   let row = 0

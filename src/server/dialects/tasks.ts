@@ -22,6 +22,15 @@ export function checkEnv(name = envName): void {
     throw new Refusal('not-found', `Expected the env ${envName}, got \`${name.slice(0, 80)}\``)
 }
 
+/** The tasks of a split from `start` up to `stop`. */
+const tasks = (split: (typeof splitNames)[number], start: number, stop: number) =>
+  Array.from({ length: Math.max(0, Math.min(stop, start + mostTasks) - start) }, (_, n) => ({
+    split,
+    index: start + n,
+  }))
+
+const named = { env_name: envName }
+
 /** Adds the routes, with and without the name of the env. */
 export function addTasks(app: Hono, service: Service): void {
   const { consultations } = service
@@ -36,12 +45,6 @@ export function addTasks(app: Hono, service: Service): void {
         return answer(c)
       })
   }
-  const tasks = (split: (typeof splitNames)[number], start: number, stop: number) =>
-    Array.from({ length: Math.max(0, Math.min(stop, start + mostTasks) - start) }, (_, n) => ({
-      split,
-      index: start + n,
-    }))
-  const named = { env_name: envName }
   app.get('/list_environments', (c) => c.json([envName]))
   route('get', 'splits', (c) =>
     c.json(splitNames.map((name) => ({ name, type: name === 'train' ? 'train' : 'validation' }))),

@@ -28,7 +28,6 @@ import {
   isMentioned,
   moreOfTold,
   rootOf,
-  sameOfRelatives,
   sameRegion,
   sharedSymptom,
 } from './findings.js'
@@ -43,6 +42,7 @@ import {
   isVague,
   type TextReader,
 } from './question.js'
+import { sameOfRelatives } from './relatives.js'
 import { moreOfLife } from './sequels.js'
 import { ofSpokenTopic } from './spoken-of.js'
 import { attributeOfTopic, stillThere } from './topic.js'
