@@ -112,7 +112,7 @@ function withoutAge(
 
 /** The topic of what the patient is called, and words that ask for the name of something else. */
 const nameAside = 'name'
-const nameOfMedicine = /药|医院|什么病|大夫|医生/
+const nameOfMedicine = /药(?!师)|什么病|(?:医院|大夫|医生)叫/
 
 /**
  * The asides that a sentence asks about.
