@@ -54,6 +54,25 @@ def coin_doctor(seed: int) -> list[tuple[str, dict[str, str]]]:
     return [*steps, ("diagnose", {"diagnosis": draw.choice(list(DISEASES.values())), "recommendation": "See me again."})]
 
 
+def as_text(name: str, arguments: dict[str, str]) -> str:
+    """A tool call in the words of a dialogue without tools."""
+    if name == "diagnose":
+        return f"Diagnosis: {arguments['diagnosis']}\nRecommendation: {arguments['recommendation']}"
+    return f"Question: {arguments['question']}" if name == "ask_patient" else f"Order: {arguments['exam']}"
+
+
+def demonstrate(client: bedside.Client, count: int, seed: int) -> list[list[dict[str, str]]]:
+    """Consultations of the coin's doctor as chat messages; the doctor is the assistant."""
+    talks = []
+    for index in range(count):
+        number = seed * count + index
+        with client.open(split="train", index=index, seed=number, **OPTIONS) as consultation:
+            for call in coin_doctor(number):
+                consultation.say(as_text(*call))
+            talks.append(consultation.messages)
+    return talks
+
+
 def make_model(folder: Path, texts: list[str], seed: int) -> None:
     """Writes a model of random weights with a tokenizer learnt from `texts`, as `bedside sidecar tiny-model` does."""
     corpus = folder.with_suffix(".jsonl")
@@ -91,3 +110,28 @@ def imitate(model: Any, talks: list[tuple[list[int], list[int]]], *, steps: int,
         torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
         optimizer.step()
     return loss.item()
+
+
+def masked(tokenizer: Any, talk: list[dict[str, str]]) -> tuple[list[int], list[int]]:
+    """Ids of a dialogue in ChatML, and 1 for those that the doctor says."""
+    ids: list[int] = []
+    said: list[int] = []
+    for message in talk:
+        by = int(message["role"] == "assistant")
+        parts = [(f"<|im_start|>{message['role']}\n", 0), (f"{message['content']}<|im_end|>", by), ("\n", 0)]
+        for text, mark in parts:
+            added = tokenizer(text, add_special_tokens=False)["input_ids"]
+            ids += added
+            said += [mark] * len(added)
+    return ids, said
+
+
+def measure(trainer: Any, given: Any) -> None:
+    """Trains with TRL; writes `result.json`: what held-out patients pay before and after, and each step's reward."""
+    before = trainer.evaluate()
+    trainer.train()
+    after = trainer.evaluate()
+    curve = [entry["reward"] for entry in trainer.state.log_history if "reward" in entry]
+    told = {"seed": given.seed, "heldout": given.heldout, "before": before["eval_reward"], "after": after["eval_reward"]}
+    (given.out / "result.json").write_text(json.dumps({**told, "curve": curve}) + "\n")
+    print(json.dumps(told))

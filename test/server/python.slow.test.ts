@@ -1,18 +1,27 @@
+import { execFileSync, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { cpSync } from 'node:fs'
 import { join } from 'node:path'
+import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
-import { expect, test } from 'vitest'
+import { afterAll, beforeAll, expect, test } from 'vitest'
 import { labelled } from '../../src/agents/grammars/labelled.js'
 import { spoken } from '../../src/agents/grammars/spoken.js'
 import { ended } from '../../src/env.js'
 import { make } from '../../src/index.js'
-import { describeWithPython } from '../fixtures/python.js'
-import { builtPackage } from './built.js'
+import { type BuiltPackage, buildPackage } from '../fixtures/built.js'
+import { describeWithPython, pythonOf } from '../fixtures/python.js'
 
 const root = fileURLToPath(new URL('../../', import.meta.url))
+const source = join(root, 'src/server/python')
 const seeds = [3, 11]
 const actions = ['Do you have a fever?', 'Order: ECG', 'Diagnosis: pneumonia']
 
-const { command, serve } = builtPackage()
+let built: BuiltPackage
+beforeAll(async () => {
+  built = await buildPackage()
+}, 120_000)
+afterAll(() => built.remove())
 
 /** What an env of this process says to the same actions. */
 async function transcript(seed: number) {
@@ -31,12 +40,7 @@ async function transcript(seed: number) {
 
 describeWithPython('the Python package', 'gym', (run) => {
   test('plays as an env of this process does, by every interface, and leaves nothing behind', async () => {
-    const given = {
-      package: join(root, 'src/server/python'),
-      command: command.join(' '),
-      seeds,
-      actions,
-    }
+    const given = { package: source, command: built.command.join(' '), seeds, actions }
     // biome-ignore lint/suspicious/noExplicitAny: outside JSON
     const told = run('gym_env.py', given) as any
     const expected = await Promise.all(seeds.map(transcript))
@@ -55,95 +59,101 @@ describeWithPython('the Python package', 'gym', (run) => {
   }, 300_000)
 })
 
-/** Runs `bedside serve` for as long as a test takes. */
-async function withServer<T>(test: (address: string, token: string) => T): Promise<T> {
-  const { address, token, server } = await serve()
+describeWithPython('rewards and cases in Python', 'gym', (run) => {
+  test('scores what was played as the consultation itself did, and what was logged elsewhere', async () => {
+    const given = { package: source, command: built.command.join(' '), seed: seeds[0] }
+    // biome-ignore lint/suspicious/noExplicitAny: outside JSON
+    const told = run('scores_and_cases.py', given) as any
+    expect(told.played.total).toEqual(expect.any(Number))
+    expect(told.again).toEqual([told.played, told.played])
+    expect(told.accuracy.map(({ total }: { total: number }) => total)).toEqual([0, 1, 0])
+    // A log does not tell what things cost: the default reward is not known, which is not 0.
+    expect(told.unknown).toEqual([null])
+    expect(told.unfinished).toEqual([null])
+    expect(told.names).toContain('diagnosis-accuracy')
+    expect(told.refused).toEqual(['Refused', 'BedsideError'])
+    expect(told.cases).toEqual(['standard-train-0-0', 'standard-train-0-1'])
+    expect(told.rows).toEqual([
+      { index: 4, seed: 4, tier: 'standard' },
+      { index: 5, seed: 5, tier: 'standard' },
+    ])
+    expect(told.prompt).toBe(told.heard)
+    expect(told.missing).toContain('bedside-gym[datasets]')
+  }, 300_000)
+})
+
+/** Whether a process is there. */
+function lives(pid: number): boolean {
   try {
-    return test(address, token)
-  } finally {
-    server.kill('SIGKILL')
+    process.kill(pid, 0)
+    return true
+  } catch {
+    return false
   }
 }
 
-describeWithPython('the official clients of OpenEnv', 'gym', (run) => {
-  test('play as an env of this process does', async () => {
-    const [seed = 0] = seeds
-    // biome-ignore lint/suspicious/noExplicitAny: outside JSON
-    const told: any = await withServer((address, token) =>
-      run('openenv_clients.py', { address: `${address}/t/${token}`, seed, actions }),
-    )
-    const expected = (await transcript(seed)).map((one) => {
-      const [message, reward, ...end] = one as [string, number | null, boolean, boolean]
-      const done = end.includes(true)
-      return [message, done ? reward : null, done]
-    })
-    expect(told.steps).toEqual(expected)
-    expect(told.sync).toEqual(expected)
-    expect(told.state).toMatchObject({ step_count: actions.length })
-    expect(told.wrong[0]).toContain('seed')
-    expect(told.wrong[1]).toContain('message')
-    expect(told.tools).toEqual(['ask_patient', 'order_exam', 'diagnose'])
-    expect(told.called).toBe(expected[1]?.[0])
-  }, 300_000)
+describeWithPython('the server that Python started', 'gym', () => {
+  test.each(['SIGINT', 'SIGTERM', 'SIGKILL'] as const)(
+    'ends with its process on %s',
+    async (signal) => {
+      const script = join(root, 'test/python/owns_server.py')
+      const env = { ...process.env, PYTHONPATH: source, BEDSIDE_COMMAND: built.command.join(' ') }
+      const owner = spawn(pythonOf('gym') ?? '', [script], {
+        env,
+        stdio: ['ignore', 'pipe', 'ignore'],
+      })
+      const [line] = await once(createInterface(owner.stdout), 'line')
+      const pids: number[] = JSON.parse(line)
+      expect(pids.map(lives)).toEqual([true, true])
+      owner.kill(signal)
+      await expect.poll(() => pids.map(lives), { timeout: 20_000 }).toEqual([false, false])
+    },
+    120_000,
+  )
 })
 
-/** The actions as tool calls. */
-const calls = [
-  ['ask_patient', { question: 'Do you have a fever?' }],
-  ['order_exam', { exam: 'ECG' }],
-  ['diagnose', { diagnosis: 'pneumonia' }],
-]
-
-describeWithPython('the official clients of ORS', 'wires', (run) => {
-  test('play as an env of this process does, and so does TRL by them', async () => {
-    const [seed = 0] = seeds
-    const options = { seed, tier: 'standard' }
-    // biome-ignore lint/suspicious/noExplicitAny: outside JSON
-    const { client, trl }: any = await withServer((address, token) =>
-      run('ors_clients.py', { address, token, index: seed, options, calls }),
+describeWithPython('the wheel', 'gym', () => {
+  test('installs into a clean environment and plays', async () => {
+    const python = pythonOf('gym') ?? ''
+    const [code, wheels, clean] = ['code', 'wheels', 'clean'].map((at) => join(built.folder, at))
+    // Building writes beside the source.
+    cpSync(source, code ?? '', { recursive: true })
+    const made = [
+      '-m',
+      'pip',
+      'wheel',
+      '--quiet',
+      '--no-deps',
+      '--no-build-isolation',
+      code ?? '',
+      '-w',
+      wheels ?? '',
+    ]
+    execFileSync(python, made)
+    execFileSync(python, ['-m', 'venv', clean ?? ''])
+    const own = join(clean ?? '', 'bin', 'python')
+    const install = ['-m', 'pip', 'install', '--quiet', '--find-links', wheels ?? '', 'bedside-gym']
+    const started = performance.now()
+    execFileSync(own, install, { stdio: ['ignore', 'ignore', 'inherit'] })
+    const script = join(root, 'test/python/first_step.py')
+    const env = { ...process.env, PYTHONPATH: '', BEDSIDE_COMMAND: built.command.join(' ') }
+    const told = JSON.parse(
+      execFileSync(own, [script], { env, cwd: built.folder, encoding: 'utf8' }),
     )
-    const expected = (await transcript(seed)).slice(1).map((one) => {
-      const [message, reward, ...end] = one as [string, number | null, boolean, boolean]
-      const done = end.includes(true)
-      return [message, done ? reward : null, done]
-    })
-    expect(client.options).toEqual(expected)
-    expect(client).toMatchObject({
-      ...{ splits: ['train', 'heldout'], task: { split: 'heldout', index: 3 } },
-      ...{ tools: calls.map(([name]) => name), after: 'episode_finished' },
-    })
-    expect(client.steps.at(-1)).toEqual(['', expect.any(Number), true])
-    expect(client.wrong.map(([reason]: [string]) => reason)).toEqual([
-      ...['not_found', 'input_validation'],
-    ])
-    expect(trl.rows).toBe(seed + 1)
-    expect(trl.prompt).toBe(client.prompt)
-    expect(trl.heard).toEqual([
-      ...client.steps.slice(0, -1).map(([said]: [string]) => said),
-      '(no output)',
-    ])
-    expect(trl.reward).toEqual([client.steps.at(-1)[1]])
+    const seconds = ((performance.now() - started) / 1000).toFixed(1)
+    expect(told.place).toContain('site-packages')
+    expect(told.typed).toBe(true)
+    expect(told.message).toMatch(/\[Turns left: \d+\]/)
+    console.log(
+      `pip install and first step: ${seconds} s; make to first step ${told.first} s, again ${told.warm} s`,
+    )
   }, 300_000)
-})
 
-describeWithPython('the gymnasium agent of NeMo Gym', 'wires', (run) => {
-  test('plays as an env of this process does, by text and by tools', async () => {
-    const [seed = 0] = seeds
-    // biome-ignore lint/suspicious/noExplicitAny: outside JSON
-    const told: any = await withServer((address, token) => {
-      const { hostname: host, port } = new URL(address)
-      const options = { seed, tier: 'standard' }
-      return run('nemo_agent.py', { host, port, token, options, texts: actions, calls })
-    })
-    const expected = (await transcript(seed)) as [string, number][]
-    const [intake] = expected[0] ?? []
-    expect(told.shown[0].at(-1).content).toContain(intake)
-    const heard = expected.slice(1, -1).map(([message]) => message)
-    const users = told.shown.at(-1).filter(({ role }: { role?: string }) => role === 'user')
-    expect(users.slice(2).map(({ content }: { content: string }) => content)).toEqual(heard)
-    expect(told.heard).toEqual(heard)
-    const end = { reward: expected.at(-1)?.[1], terminated: true, truncated: false }
-    expect(told.text).toMatchObject(end)
-    expect(told.tools).toMatchObject(end)
-  }, 300_000)
+  test('holds what its types say', () => {
+    const cache = join(built.folder, 'mypy')
+    const check = ['-m', 'mypy', '--cache-dir', cache, 'bedside']
+    expect(execFileSync(pythonOf('gym') ?? '', check, { cwd: source, encoding: 'utf8' })).toContain(
+      'Success',
+    )
+  }, 120_000)
 })

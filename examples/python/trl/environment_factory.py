@@ -84,37 +84,58 @@ def imitate(folder: Path, talks: list[list[dict[str, Any]]], given: argparse.Nam
     return model, tokenizer
 
 
-def common(given: argparse.Namespace) -> dict[str, Any]:
-    return {
-        "use_cpu": True,
-        "bf16": False,
-        "gradient_checkpointing": False,
-        "report_to": "none",
-        "save_strategy": "no",
-        "seed": given.seed,
-        "disable_tqdm": True,
-        "logging_steps": 1,
-    }
+def common(given: argparse.Namespace, **more: Any) -> GRPOConfig:
+    """Settings of the trainer for a small model on a CPU."""
+    return GRPOConfig(
+        output_dir=str(given.out / "grpo"),
+        per_device_train_batch_size=8 * given.group,
+        num_generations=given.group,
+        num_generations_eval=1,
+        per_device_eval_batch_size=min(100, given.heldout),
+        max_completion_length=256,
+        max_steps=given.steps,
+        learning_rate=given.learning_rate,
+        lr_scheduler_type="linear",
+        warmup_steps=2,
+        adam_beta2=0.95,
+        beta=0.0,
+        scale_rewards="none",
+        use_cpu=True,
+        bf16=False,
+        gradient_checkpointing=False,
+        report_to="none",
+        save_strategy="no",
+        disable_tqdm=True,
+        logging_steps=1,
+        seed=given.seed,
+        **more,
+    )
 
 
 def rows(split: str, count: int, seed: int) -> Dataset:
     """What the trainer reads: a prompt that the environment adds the patient's complaint to, and the case."""
     prompt = [{"role": "system", "content": SYSTEM}, {"role": "user", "content": ""}]
     return Dataset.from_list(
-        [{"prompt": prompt, "split": split, "index": index, "consultation": seed * count + index} for index in range(count)]
+        [{"prompt": prompt, "split": split, "index": index, "seed": seed * count + index} for index in range(count)]
     )
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
+def arguments(says: str | None) -> argparse.Namespace:
+    """The command line."""
+    parser = argparse.ArgumentParser(description=says)
     parser.add_argument("--out", type=Path, required=True, help="folder for the model, the cases and what was measured")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--imitation-steps", type=int, default=120)
-    parser.add_argument("--steps", type=int, default=60)
+    parser.add_argument("--steps", type=int, default=80)
     parser.add_argument("--learning-rate", type=float, default=5e-4)
+    parser.add_argument("--group", type=int, default=16, help="consultations with each patient of a step; patients are eight")
     parser.add_argument("--cases", type=int, default=512, help="patients to train with")
     parser.add_argument("--heldout", type=int, default=200, help="patients to measure with")
-    given = parser.parse_args()
+    return parser.parse_args()
+
+
+def main() -> None:
+    given = arguments(__doc__)
     given.out.mkdir(parents=True, exist_ok=True)
     set_seed(given.seed)
     cases = given.out / "cases.jsonl"
@@ -122,38 +143,15 @@ def main() -> None:
     with bedside.serve("--cases", str(cases)) as server:
         os.environ |= {"BEDSIDE_URL": server.url, "BEDSIDE_TOKEN": server.token, "TRL_EXPERIMENTAL_SILENCE": "1"}
         model, tokenizer = imitate(given.out / "model", demonstrate(given.cases, given.seed), given)
-        config = GRPOConfig(
-            output_dir=str(given.out / "grpo"),
-            per_device_train_batch_size=128,
-            num_generations=16,
-            num_generations_eval=1,
-            per_device_eval_batch_size=100,
-            max_completion_length=256,
-            max_tool_calling_iterations=small_clinic.MAX_TURNS,
-            max_steps=given.steps,
-            learning_rate=given.learning_rate,
-            lr_scheduler_type="linear",
-            warmup_steps=2,
-            adam_beta2=0.95,
-            beta=0.0,
-            scale_rewards="none",
-            **common(given),
-        )
         trainer = GRPOTrainer(
             model,
-            args=config,
+            args=common(given, max_tool_calling_iterations=small_clinic.MAX_TURNS),
             train_dataset=rows("train", given.cases, given.seed),
             eval_dataset=rows("heldout", given.heldout, given.seed),
             processing_class=tokenizer,
             environment_factory=Consulting,
         )
-        before = trainer.evaluate()
-        trainer.train()
-        after = trainer.evaluate()
-    curve = [entry["reward"] for entry in trainer.state.log_history if "reward" in entry]
-    told = {"seed": given.seed, "before": before["eval_reward"], "after": after["eval_reward"], "heldout": given.heldout, "curve": curve}
-    (given.out / "result.json").write_text(json.dumps(told))
-    print(json.dumps(told))
+        small_clinic.measure(trainer, given)
 
 
 if __name__ == "__main__":

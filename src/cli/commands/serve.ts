@@ -25,6 +25,7 @@ interface ServeFlags extends PrintFlags {
   readonly waitSeconds?: number
   readonly deadlineSeconds?: number
   readonly workers?: number
+  readonly stopWithInput?: boolean
 }
 
 const tokenForm: TokenForm = {
@@ -78,12 +79,17 @@ const serverText = (
   )
 }
 
-/** Resolves when Ctrl-C or a signal to end asks for it. */
-const untilStopped = (signal: AbortSignal): Promise<void> =>
+/**
+ * Resolves when the server is asked to end: by SIGTERM, which lets sessions end; at once by Ctrl-C, and where
+ * `withInput` by the end of the standard input.
+ */
+const untilStopped = (signal: AbortSignal, withInput = false): Promise<'soon' | 'now'> =>
   new Promise((resolve) => {
-    if (signal.aborted) return resolve()
-    signal.addEventListener('abort', () => resolve(), { once: true })
-    process.once('SIGTERM', () => resolve())
+    const now = () => resolve('now')
+    if (signal.aborted) return now()
+    signal.addEventListener('abort', now, { once: true })
+    process.once('SIGTERM', () => resolve('soon'))
+    if (withInput) process.stdin.once('end', now).once('error', now).resume()
   })
 
 /** What the flags say of a server. */
@@ -143,8 +149,9 @@ export async function serve(flags: ServeFlags, terminal: Terminal): Promise<numb
     await out.document({ address, token: known?.place ?? null, dialects, version: version() })
   else await out.say(serverText(server, dialects, known?.place))
   await out.note('Ctrl-C stops it.')
-  await untilStopped(terminal.signal)
-  await out.note(`Waiting up to ${drainSeconds} s for sessions to end`)
-  await server.close({ graceSeconds: terminal.signal.aborted ? 0 : drainSeconds })
+  const when = await untilStopped(terminal.signal, flags.stopWithInput)
+  const graceSeconds = when === 'soon' ? drainSeconds : 0
+  if (graceSeconds > 0) await out.note(`Waiting up to ${graceSeconds} s for sessions to end`)
+  await server.close({ graceSeconds })
   return terminal.signal.aborted ? reportStop(terminal, 'All sessions are closed.') : 0
 }

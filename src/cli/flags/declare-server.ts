@@ -38,4 +38,5 @@ export function addServe(program: Command, declare: Declare): void {
     .option('--idle-seconds <X>', 'after which an unused session ends (default: 900)', parseFinite)
     .option('--wait-seconds <X>', 'a client waits for a place (default: 30)', parseFinite)
     .option('--deadline-seconds <X>', 'a step may take (default: 50)', parseFinite)
+    .option('--stop-with-input', 'end when standard input does, as when its parent is killed')
 }

@@ -26,9 +26,11 @@ class Server:
 
     def __init__(self, command: str | Sequence[str] | None = None, options: Sequence[str] = ()) -> None:
         line = find_command(command)
+        self._owner = os.getpid()
         self._folder = tempfile.TemporaryDirectory(prefix="bedside-")
         token = Path(self._folder.name) / "token"
-        arguments = [*line, "serve", "--json", "--token-file", str(token), *options]
+        # Its standard input ends with this process, however that ends.
+        arguments = [*line, "serve", "--json", "--stop-with-input", "--token-file", str(token), *options]
         self._log = open(Path(self._folder.name) / "log", "w+b")
         try:
             # A session of its own: Ctrl-C in a terminal reaches the trainer, which ends the server when it is done.
@@ -50,7 +52,8 @@ class Server:
         finally:
             timer.cancel()
         try:
-            return json.loads(line)
+            ready: dict[str, Any] = json.loads(line)
+            return ready
         except ValueError:
             self._process.kill()
             self._process.wait()
@@ -60,11 +63,14 @@ class Server:
             raise ServerUnavailable(f"Expected bedside serve to start; it said: {said or 'nothing'}. {NODE_HELP}")
 
     def close(self) -> None:
-        """Ends the server; safe more than once."""
+        """Ends the server, and its sessions with it; safe more than once. A forked process leaves it alone."""
         atexit.unregister(self.close)
+        if os.getpid() != self._owner:
+            return
         process = self._process
         if process.poll() is None:
-            process.terminate()
+            if process.stdin:
+                process.stdin.close()
             try:
                 process.wait(timeout=15)
             except subprocess.TimeoutExpired:
@@ -74,6 +80,10 @@ class Server:
             if stream and not stream.closed:
                 stream.close()
         self._folder.cleanup()
+
+    def _runs(self) -> bool:
+        # A forked process cannot wait for what is not its child.
+        return os.getpid() != self._owner or self._process.poll() is None
 
     def __enter__(self) -> Server:
         return self
@@ -98,6 +108,6 @@ def address(url: str | None, token: str | None) -> tuple[str, str | None]:
     if url:
         return url.rstrip("/"), token or os.environ.get("BEDSIDE_TOKEN")
     with _shared_lock:
-        if _shared is None or _shared._process.poll() is not None:
+        if _shared is None or not _shared._runs():
             _shared = Server()
         return _shared.url, _shared.token

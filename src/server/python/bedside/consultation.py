@@ -95,13 +95,13 @@ class Client:
             kept = self._connection is not None
             try:
                 status, reply = self._send(method, path, data)
-            except (OSError, http.client.HTTPException, ValueError) as error:
+            except (OSError, http.client.HTTPException, ValueError) as lost:
                 self.close()
                 if last:
-                    raise ServerUnavailable(f"Expected a server at {self.url}: {error!r}") from error
+                    raise ServerUnavailable(f"Expected a server at {self.url}: {lost!r}") from lost
                 # A server closes connections that rest for seconds, as they do between a trainer's steps: that is no
                 # reason to wait.
-                if kept and not isinstance(error, TimeoutError):
+                if kept and not isinstance(lost, TimeoutError):
                     continue
             else:
                 if status < 400:
@@ -169,7 +169,7 @@ class Consultation:
 
     def _begin(self) -> dict[str, Any]:
         body: dict[str, Any] = {**self._options, "actions": self._actions}
-        opened = self._client.request("POST", "/v1/sessions", body)
+        opened: dict[str, Any] = self._client.request("POST", "/v1/sessions", body)
         self._id = opened["session"]
         return opened
 

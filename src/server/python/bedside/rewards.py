@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, Union
 
 from ._command import run
+from ._errors import BedsideError
 from .consultation import Client, Consultation, read_reply
 
 #: A consultation, its `record()`, or a logged dialogue.
@@ -69,7 +70,12 @@ def _score_logged(rows: Sequence[Mapping[str, Any]], reward: str, grammar: str) 
         text = [json.dumps({**row, "id": str(at)}, ensure_ascii=False) for at, row in enumerate(rows)]
         chats.write_text("\n".join(text) + "\n", encoding="utf-8")
         flags = ["--reward", reward, "--grammar", grammar, "--out", str(scored), "--quiet", "--json"]
-        run("rewards", "score", str(chats), *flags)
+        try:
+            run("rewards", "score", str(chats), *flags)
+        except BedsideError:
+            # None could be scored, and the reasons are written; or nothing is.
+            if not scored.exists():
+                raise
         found = [json.loads(line) for line in scored.read_text(encoding="utf-8").splitlines()]
     by_place = {int(one["episode"]["id"]): one.get("score") for one in found}
     return [by_place.get(at) for at in range(len(rows))]

@@ -47,7 +47,10 @@ const ofFindings: ReadonlyMap<string, string> = new Map([
 
 /** What is asked of a medicine that was told. */
 const ofMedicine: readonly (readonly [AskedAttribute, RegExp])[] = [
-  ['purpose', /治什么|管什么|干(?:什么|嘛|啥)|(?:什么|啥)病|作用|哪(?:儿|里)?(?:疼|不舒服)|为(?:什么|啥)|因为/],
+  [
+    'purpose',
+    /治什么|管什么|干(?:什么|嘛|啥)|(?:什么|啥)病|作用|哪(?:儿|里)?(?:疼|不舒服)|为(?:什么|啥)|因为/,
+  ],
   ['which', /叫什么|什么名|名字|哪(?:几)?种|什么药|药名|叫啥/],
   ['duration', /多久|多长时间|[几多]少?年|几个月|多少年/],
   ['frequency', /几次|几片|几回|几粒|怎么吃/],
@@ -82,8 +85,7 @@ function ofToldMedicine(given: FollowUp) {
   const echoed = echoedMedicine(given)
   const sequel = echoed === undefined ? undefined : sequelOf(given, [echoed])
   if (sequel) return aboutAside(alone, sequel.id)
-  const medicine =
-    echoed ?? lastHistory(knowledge, context, ({ kind }) => kind === 'medication')
+  const medicine = echoed ?? lastHistory(knowledge, context, ({ kind }) => kind === 'medication')
   if (
     medicine === undefined ||
     alone.topics.some(({ guessed, finding }) => !guessed && !isWholeIllness(knowledge, finding))
@@ -93,9 +95,7 @@ function ofToldMedicine(given: FollowUp) {
   if (attribute === undefined) return undefined
   const had =
     echoed !== undefined ||
-    context.dialogue
-      .at(-1)
-      ?.reply.told.some((one) => one.finding === medicine && isKnown(one))
+    context.dialogue.at(-1)?.reply.told.some((one) => one.finding === medicine && isKnown(one))
   const topic = had
     ? { finding: medicine, of: medicine, attribute, missing: true }
     : { finding: medicine }
