@@ -9,7 +9,7 @@ import { builtPackage } from './built.js'
 const seeds = [3, 11]
 const actions = ['Do you have a fever?', 'Order: ECG', 'Diagnosis: pneumonia']
 
-const { command, serve } = builtPackage()
+const { serve } = builtPackage()
 
 /** What an env of this process says to the same actions. */
 async function transcript(seed: number) {
