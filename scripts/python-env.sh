@@ -8,7 +8,7 @@ set -euo pipefail
 
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 python=${PYTHON:-python3}
-names='verl trl slime data sidecar tinker cookbook served gym text bench'
+names='verl trl slime data sidecar tinker cookbook served gym verifiers text bench'
 # Older official clients of the Tinker wire, each in a folder of the environment for PYTHONPATH.
 clients='0.24.1'
 
