@@ -132,7 +132,7 @@ describeWithPython('the eval of verifiers', 'verifiers', () => {
     for (const { traces: played } of episodes)
       expect(played[0].rewards.openenv_reward.score).toEqual(expect.any(Number))
     expect(model.requests).toHaveLength(2 * said.length)
-  }, 300_000)
+  }, 600_000)
 })
 
 describeWithPython('the recipe of tinker-cookbook', sidecarPython ? 'cookbook' : 'sidecar', () => {
@@ -184,5 +184,5 @@ describeWithPython('the recipe of tinker-cookbook', sidecarPython ? 'cookbook' :
       .map((one) => JSON.parse(one))
     expect(logged.filter((one) => 'env/all/reward/total' in one)).toHaveLength(2)
     for (const one of logged) expect(one['env/all/turns']).toBeGreaterThan(1)
-  }, 300_000)
+  }, 600_000)
 })
