@@ -8,7 +8,7 @@ set -euo pipefail
 
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 python=${PYTHON:-python3}
-names='verl trl slime data sidecar tinker cookbook served gym text bench wires'
+names='verl trl slime data sidecar tinker cookbook served gym wires verifiers text bench'
 # Older official clients of the Tinker wire, each in a folder of the environment for PYTHONPATH.
 clients='0.24.1'
 # NeMo Gym asks for a later Python than most machines have, and for servers that its agent does not need.

@@ -8,6 +8,7 @@ it knows of medicine afterwards, it learnt from rewards.
 from __future__ import annotations
 
 import json
+import os
 import random
 import subprocess
 import sys
@@ -80,7 +81,8 @@ def make_model(folder: Path, texts: list[str], seed: int) -> None:
     package = Path(__file__).resolve().parents[2] / "src" / "trainers" / "python"
     line = [sys.executable, "-m", "bedside_trainers.tiny_model", "--corpus", str(corpus), "--out", str(folder)]
     size = ["--vocab", "2048", "--width", "96", "--pieces", "phrases", "--untied", "--seed", str(seed)]
-    subprocess.run([*line, *size], check=True, env={"PYTHONPATH": str(package)}, stdout=subprocess.DEVNULL)
+    env = {**os.environ, "PYTHONPATH": str(package)}
+    subprocess.run([*line, *size], check=True, env=env, stdout=subprocess.DEVNULL)
 
 
 def imitate(model: Any, talks: list[tuple[list[int], list[int]]], *, steps: int, seed: int, batch: int = 16) -> float:

@@ -126,11 +126,11 @@ def arguments(says: str | None) -> argparse.Namespace:
     parser.add_argument("--out", type=Path, required=True, help="folder for the model, the cases and what was measured")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--imitation-steps", type=int, default=120)
-    parser.add_argument("--steps", type=int, default=80)
+    parser.add_argument("--steps", type=int, default=60)
     parser.add_argument("--learning-rate", type=float, default=5e-4)
     parser.add_argument("--group", type=int, default=16, help="consultations with each patient of a step; patients are eight")
-    parser.add_argument("--cases", type=int, default=512, help="patients to train with")
-    parser.add_argument("--heldout", type=int, default=200, help="patients to measure with")
+    parser.add_argument("--cases", type=int, default=256, help="patients to train with")
+    parser.add_argument("--heldout", type=int, default=100, help="patients to measure with")
     return parser.parse_args()
 
 

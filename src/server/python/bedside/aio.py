@@ -27,7 +27,8 @@ class AsyncClient:
         headers = {"Authorization": f"Bearer {self._token}"} if self._token else {}
         self._http = aiohttp.ClientSession(
             headers=headers,
-            connector=aiohttp.TCPConnector(limit=self._connections),
+            # Below the 5 s after which the server closes one: a trainer's step may last longer.
+            connector=aiohttp.TCPConnector(limit=self._connections, keepalive_timeout=4),
             timeout=aiohttp.ClientTimeout(total=REPLY_SECONDS),
         )
         return self
