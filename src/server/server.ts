@@ -8,6 +8,7 @@ import type { Duplex } from 'node:stream'
 import { getRequestListener } from '@hono/node-server'
 import { type Context, Hono } from 'hono'
 import { type WebSocket, WebSocketServer } from 'ws'
+import type { ChatTokenizer } from '../trainers/tokens/chat-tokenizer.js'
 import { type FileCases, openConsultations } from './consultations.js'
 import { dialectNames, type ServerDialect } from './dialect-names.js'
 import { addNemo } from './dialects/nemo.js'
@@ -16,6 +17,7 @@ import { serveOpenEnvSocket } from './dialects/openenv-socket.js'
 import { addOrs } from './dialects/ors.js'
 import { addPlain } from './dialects/plain.js'
 import { addTasks } from './dialects/tasks.js'
+import { addTokens } from './dialects/tokens.js'
 import { failureReply } from './http.js'
 import { type MetricData, openMetrics } from './metrics.js'
 import { askPeers, passOn, passOnSocket, peerCheck, type WorkerPlace } from './peers.js'
@@ -41,6 +43,8 @@ export interface ServerOptions extends Omit<SessionBounds, 'worker'> {
   /** Seconds that a step may take. @default 50 */
   readonly deadlineSeconds?: number
   readonly version?: string
+  /** Of sessions in tokens. @default none: they are refused */
+  readonly tokenizer?: ChatTokenizer
   /** Where this process is among several that serve one port. @default alone */
   readonly place?: WorkerPlace
   /** Hears what failed inside. */
@@ -103,7 +107,10 @@ function makeApp(
   const app = new Hono()
   const has = (name: ServerDialect) => dialects.includes(name)
   addHealth(app, service, place)
-  if (has('plain')) addPlain(app, service)
+  if (has('plain')) {
+    addPlain(app, service)
+    addTokens(app, service)
+  }
   if (has('nemo-gym')) addNemo(app, service, !has('openenv'))
   if (has('openenv')) addOpenEnv(app, service)
   if (has('openenv') || has('ors')) addTasks(app, service)
@@ -190,13 +197,13 @@ async function endConnections(server: Server): Promise<void> {
 
 /** The inside of a server. */
 function openService(options: ServerOptions): Service {
-  const { version = '0', longestBody = 65_536, deadlineSeconds = 50, place } = options
+  const { version = '0', longestBody = 65_536, deadlineSeconds = 50, place, tokenizer } = options
   const consultations = openConsultations(options.cases)
   const bounds = { ...options, ...(place && { worker: place.number }) }
   const sessions = openSessions(consultations, bounds)
   const metrics = openMetrics(sessions)
   return makeService({
-    ...{ consultations, sessions, metrics, version, longestBody, deadlineSeconds },
+    ...{ consultations, sessions, metrics, version, longestBody, deadlineSeconds, tokenizer },
   })
 }
 

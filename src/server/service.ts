@@ -1,11 +1,14 @@
 /** What every dialect of a server stands on: sessions, their steps under a deadline, and the counts. */
 import { setMaxListeners } from 'node:events'
+import type { ChatTokenizer } from '../trainers/tokens/chat-tokenizer.js'
+import type { DrawnIds } from '../trainers/tokens/token-session.js'
 import type { WireAction } from './action.js'
 import type { Consultations } from './consultations.js'
 import type { Metrics } from './metrics.js'
 import type { SessionOptions } from './options.js'
 import type { ServerSession, SessionReply } from './session.js'
 import type { OpenSession, SessionStart, Sessions } from './sessions.js'
+import { startTokenPlay, type TokenLimits, type TokenPlay } from './token-play.js'
 
 /** How a session begins. */
 export interface Opening extends Pick<SessionStart, 'id'> {
@@ -27,6 +30,14 @@ export interface Service {
   open(options: SessionOptions, given?: Opening): Promise<OpenSession>
   /** Begins another consultation under the id of a session. */
   reopen(id: string, options: SessionOptions, given?: Opening): Promise<ServerSession>
+  /** Opens a session in tokens. @throws Refusal `not-found` where the server has no tokenizer */
+  openTokens(
+    options: SessionOptions,
+    limits: TokenLimits,
+    draws: readonly DrawnIds[],
+  ): Promise<OpenSession<TokenPlay>>
+  /** A signal that fires when what begins now has taken too long. */
+  readonly deadline: () => AbortSignal
   /** Takes one action within the deadline. */
   step(session: ServerSession, action: WireAction, index?: number): Promise<SessionReply>
 }
@@ -52,10 +63,13 @@ function sharedDeadlines(seconds: number): () => AbortSignal {
 /** Makes the inside of a server. */
 export function makeService({
   deadlineSeconds,
+  tokenizer,
   ...given
 }: Pick<Service, 'consultations' | 'sessions' | 'metrics' | 'version' | 'longestBody'> & {
   /** Of a step; below the 60 s after which official clients give up. */
   readonly deadlineSeconds: number
+  /** Of sessions in tokens. @default none */
+  readonly tokenizer?: ChatTokenizer | undefined
 }): Service {
   const { sessions, metrics } = given
   const deadline = sharedDeadlines(deadlineSeconds)
@@ -66,6 +80,13 @@ export function makeService({
   }
   return {
     ...given,
+    deadline,
+    async openTokens(options, limits, draws) {
+      const signal = deadline()
+      const beginning = { options, limits, draws, signal }
+      const begin = () => startTokenPlay(given.consultations, tokenizer, beginning)
+      return sessions.openTokens(begin, signal)
+    },
     open: (options, opening = {}) => sessions.open(start(options, opening)),
     reopen: (id, options, opening = {}) => sessions.reopen(id, start(options, opening)),
     async step(session, action, index) {

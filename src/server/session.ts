@@ -49,7 +49,7 @@ export interface ServerSession {
 }
 
 /** Turns what an env throws into what a client is told. */
-function refusalOf(error: unknown, signal: AbortSignal): Refusal {
+export function refusalOf(error: unknown, signal: AbortSignal): Refusal {
   if (error instanceof Refusal) return error
   if (signal.aborted)
     return new Refusal('deadline', 'The step took too long and was taken back: send it again')

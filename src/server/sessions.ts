@@ -5,6 +5,7 @@ import type { Consultations } from './consultations.js'
 import type { SessionOptions } from './options.js'
 import { Refusal } from './refusal.js'
 import { type ServerSession, startSession } from './session.js'
+import type { TokenPlay } from './token-play.js'
 
 /** Bounds of a table. */
 export interface SessionBounds {
@@ -19,9 +20,9 @@ export interface SessionBounds {
 }
 
 /** A session with its id. */
-export interface OpenSession {
+export interface OpenSession<S = ServerSession> {
   readonly id: string
-  readonly session: ServerSession
+  readonly session: S
 }
 
 /** What a session begins with. */
@@ -40,6 +41,10 @@ export interface Sessions {
   newId(): string
   /** Opens a session, after waiting for a place; one that is open under the id already is it. @throws Refusal */
   open(start: SessionStart): Promise<OpenSession>
+  /** Opens a session in tokens. @throws Refusal */
+  openTokens(start: () => Promise<TokenPlay>, signal: AbortSignal): Promise<OpenSession<TokenPlay>>
+  /** The session in tokens of an id, as `find` gives one in words. */
+  findTokens(id: string): TokenPlay
   /** Begins another consultation under the id of a session, in its place. @throws Refusal: the session is as it was */
   reopen(id: string, start: SessionStart): Promise<ServerSession>
   /** The session of an id; it is used now. @throws Refusal `session-gone` or `not-found`; {@link Elsewhere} */
@@ -76,9 +81,17 @@ export class Elsewhere extends Error {
 const sleepSeconds = 10
 
 interface TableEntry {
-  session: ServerSession
+  session: ServerSession | TokenPlay
   used: number
   awake: boolean
+}
+
+const inWords = (session: TableEntry['session']): session is ServerSession => 'step' in session
+
+/** @throws Refusal `not-found` for a session in tokens */
+function words(session: TableEntry['session']): ServerSession {
+  if (inWords(session)) return session
+  throw new Refusal('not-found', 'Expected a session in words, got one in tokens')
 }
 
 /** Opens a table of sessions. */
@@ -177,6 +190,28 @@ export function openSessions(
   const start = async ({ options, actions = [], signal }: SessionStart): Promise<ServerSession> =>
     startSession(consultations, { options, actions, signal })
 
+  /** Puts a session into the table, after waiting for a place. */
+  const hold = async <S extends TableEntry['session']>(
+    id: string,
+    begin: () => Promise<S>,
+    signal: AbortSignal,
+  ): Promise<OpenSession<S>> => {
+    await place(signal)
+    try {
+      const session = await begin()
+      if (table.has(id)) {
+        await session.close()
+        throw new Refusal('conflict', 'Expected a new id: this session was opened meanwhile')
+      }
+      table.set(id, { session, used: performance.now(), awake: true })
+      opened++
+      return { id, session }
+    } catch (error) {
+      release()
+      throw error
+    }
+  }
+
   const reap = async (): Promise<void> => {
     const before = performance.now() - idleSeconds * 1000
     const asleep = performance.now() - Math.min(sleepSeconds, idleSeconds) * 1000
@@ -199,26 +234,20 @@ export function openSessions(
       const { id = newId() } = given
       if (given.id !== undefined) check(id)
       const there = table.get(id)?.session
-      if (there && JSON.stringify(there.options) === JSON.stringify(given.options))
+      if (!there) return hold(id, () => start(given), given.signal)
+      if (inWords(there) && JSON.stringify(there.options) === JSON.stringify(given.options))
         return { id, session: there }
-      if (there) throw new Refusal('conflict', 'Expected a new id: this session is open already')
-      await place(given.signal)
-      try {
-        const session = await start(given)
-        if (table.has(id)) {
-          await session.close()
-          throw new Refusal('conflict', 'Expected a new id: this session was opened meanwhile')
-        }
-        table.set(id, { session, used: performance.now(), awake: true })
-        opened++
-        return { id, session }
-      } catch (error) {
-        release()
-        throw error
-      }
+      throw new Refusal('conflict', 'Expected a new id: this session is open already')
+    },
+    openTokens: (begin, signal) => hold(newId(), begin, signal),
+    findTokens(id) {
+      const { session } = use(id)
+      if (!inWords(session)) return session
+      throw new Refusal('not-found', 'Expected a session in tokens, got one in words')
     },
     async reopen(id, given) {
       const before = use(id)
+      words(before.session)
       const session = await start(given)
       // It may have ended meanwhile, and its place with it.
       if (table.get(id) !== before) {
@@ -230,7 +259,7 @@ export function openSessions(
       opened++
       return session
     },
-    find: (id) => use(id).session,
+    find: (id) => words(use(id).session),
     async close(id) {
       check(id)
       return remove(id)

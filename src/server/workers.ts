@@ -65,11 +65,50 @@ async function freePort(host = '127.0.0.1'): Promise<number> {
   return port
 }
 
+/** Tells all processes where they are. */
+function tellPeers(alive: ReadonlyMap<number, Worker>, inner: ReadonlyMap<number, string>): void {
+  for (const worker of alive.values()) tell(worker, { kind: 'peers', peers: [...inner] })
+}
+
+/** Ends processes; those that do not end in time are killed. */
+async function endAll(alive: ReadonlyMap<number, Worker>, graceSeconds: number): Promise<void> {
+  const all = [...alive.values()]
+  const ended = all.map((worker) => new Promise((resolve) => worker.once('exit', resolve)))
+  for (const worker of all) tell(worker, { kind: 'end', graceSeconds })
+  const late = new AbortController()
+  const limit = sleep((graceSeconds + spareSeconds) * 1000, undefined, { signal: late.signal })
+  await Promise.race([Promise.all(ended), limit])
+  late.abort()
+  limit.catch(() => undefined)
+  for (const worker of alive.values()) worker.process.kill('SIGKILL')
+}
+
+/** Starts one process. Resolves when it listens. @throws Error where it ends before */
+function startOne(
+  begin: ToWorker,
+  onExit: () => void,
+): { readonly worker: Worker; readonly ready: Promise<Ready> } {
+  const worker = cluster.fork()
+  worker.on('error', () => undefined)
+  const ready = new Promise<Ready>((resolve, reject) => {
+    worker.on('message', (message: FromWorker) => {
+      // What is sent before a process hears is lost.
+      if (message.kind === 'here') tell(worker, begin)
+      else resolve(message)
+    })
+    worker.once('exit', (code, signal) => {
+      onExit()
+      reject(new Error(`A process of the server ended at its start (${signal ?? code})`))
+    })
+  })
+  return { worker, ready }
+}
+
 /**
  * Starts processes that run this command line again, and behave by {@link serveAsWorker}.
+ * @param onDeath hears the number of a process that died and is started again
  * @throws Error where one of them ends before it listens
  */
-// Long because its functions share the table of processes.
 export async function startWorkers(
   { count, host, port: wanted = 0 }: WorkersOptions,
   onDeath: (number: number) => void,
@@ -78,63 +117,37 @@ export async function startWorkers(
   const secret = randomBytes(24).toString('base64url')
   const inner = new Map<number, string>()
   const alive = new Map<number, Worker>()
-  let first: Ready | undefined
   let ending = false
-
-  const tellPeers = (): void => {
-    for (const worker of alive.values()) tell(worker, { kind: 'peers', peers: [...inner] })
-  }
-
-  const start = (number: number): Promise<void> =>
-    new Promise((resolve, reject) => {
-      const worker = cluster.fork()
-      alive.set(number, worker)
-      worker.on('error', () => undefined)
-      worker.on('message', (message: FromWorker) => {
-        // What is sent before a process hears is lost.
-        if (message.kind === 'here') return tell(worker, { kind: 'begin', number, secret, port })
-        first ??= message
-        inner.set(number, message.inner)
-        tellPeers()
-        resolve()
-      })
-      worker.once('exit', (code, signal) => {
-        alive.delete(number)
-        const lived = inner.delete(number)
-        reject(new Error(`A process of the server ended at its start (${signal ?? code})`))
-        if (ending) return
-        tellPeers()
-        if (lived) onDeath(number)
-        if (first)
-          void sleep(pauseMs)
-            .then(() => (ending ? undefined : start(number)))
-            .catch(() => undefined)
-      })
+  const start = async (number: number): Promise<string> => {
+    const { worker, ready } = startOne({ kind: 'begin', number, secret, port }, () => {
+      alive.delete(number)
+      if (inner.delete(number) && !ending) void again(number)
     })
-
-  const close = async ({ graceSeconds = 0 } = {}): Promise<void> => {
-    ending = true
-    const all = [...alive.values()]
-    const ended = all.map((worker) => new Promise((resolve) => worker.once('exit', resolve)))
-    for (const worker of all) tell(worker, { kind: 'end', graceSeconds })
-    const late = new AbortController()
-    const limit = sleep((graceSeconds + spareSeconds) * 1000, undefined, { signal: late.signal })
-    await Promise.race([Promise.all(ended), limit])
-    late.abort()
-    limit.catch(() => undefined)
-    for (const worker of alive.values()) worker.process.kill('SIGKILL')
+    alive.set(number, worker)
+    const { address, inner: door } = await ready
+    inner.set(number, door)
+    tellPeers(alive, inner)
+    return address
   }
-
+  const again = async (number: number): Promise<void> => {
+    onDeath(number)
+    tellPeers(alive, inner)
+    await sleep(pauseMs)
+    if (!ending) await start(number).catch(() => again(number))
+  }
+  const close = ({ graceSeconds = 0 } = {}): Promise<void> => {
+    ending = true
+    return endAll(alive, graceSeconds)
+  }
   try {
     // The first alone, so that what is wrong with all of them is said once.
-    await start(0)
+    const address = await start(0)
     await Promise.all(Array.from({ length: count - 1 }, (_, n) => start(n + 1)))
+    return { address, close }
   } catch (error) {
     await close()
     throw error
   }
-  if (!first) throw new TypeError('Expected a process that listens')
-  return { address: first.address, close }
 }
 
 /** Whether this process was started by {@link startWorkers}. */

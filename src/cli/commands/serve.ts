@@ -7,6 +7,7 @@ import { dialectNames, type ServerDialect } from '../../server/dialect-names.js'
 import { checkHost, type ServerOptions, startServer } from '../../server/server.js'
 import { isWorker, type RunningWorkers, serveAsWorker, startWorkers } from '../../server/workers.js'
 import { readCases } from '../../storage/case-files.js'
+import { openChatTokenizer } from '../../trainers/tokens/chat-tokenizer.js'
 import { reportStop } from '../print/failure.js'
 import { output, type PrintFlags, type Terminal, table } from '../print/output.js'
 import { resolveToken, type TokenForm, type TokenPlace } from './token-file.js'
@@ -26,6 +27,7 @@ interface ServeFlags extends PrintFlags {
   readonly deadlineSeconds?: number
   readonly workers?: number
   readonly stopWithInput?: boolean
+  readonly tokenizer?: string
 }
 
 const tokenForm: TokenForm = {
@@ -99,6 +101,7 @@ const serverOptions = async (flags: ServeFlags): Promise<ServerOptions> => ({
     host: flags.host,
     port: flags.port,
     cases: await fileCases(flags.cases),
+    tokenizer: flags.tokenizer === undefined ? undefined : await openChatTokenizer(flags.tokenizer),
     most: flags.maxSessions,
     idleSeconds: flags.idleSeconds,
     waitSeconds: flags.waitSeconds,

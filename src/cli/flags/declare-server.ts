@@ -25,6 +25,10 @@ export function addServe(program: Command, declare: Declare): void {
     )
     .option('--cases <FILE>', 'cases of a file in place of generated ones')
     .option(
+      '--tokenizer <FOLDER>',
+      'tokenizer and chat template of a model: for sessions in tokens',
+    )
+    .option(
       '--token-file <FILE>',
       'holds the token of clients, created if missing (default: runs/serve/token); $BEDSIDE_SERVE_TOKEN overrides it',
     )

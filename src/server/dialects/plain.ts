@@ -6,6 +6,7 @@ import { readJson } from '../http.js'
 import { sessionOptions, splitNames } from '../options.js'
 import { Refusal } from '../refusal.js'
 import type { Service } from '../service.js'
+import { tokenDraw, tokenOpening } from './tokens.js'
 
 const opening = sessionOptions.extend({
   actions: z
@@ -43,6 +44,24 @@ const routes = [
   },
   { method: 'post', path: '/v1/sessions/{id}/steps', says: 'Takes one action.', body: stepBody },
   { method: 'delete', path: '/v1/sessions/{id}', says: 'Ends a session.' },
+  {
+    method: 'post',
+    path: '/v1/token-sessions',
+    says: 'Opens a consultation in tokens.',
+    body: tokenOpening,
+  },
+  {
+    method: 'get',
+    path: '/v1/token-sessions/{id}',
+    says: 'Options of a session in tokens, and the ids to be read now.',
+  },
+  {
+    method: 'post',
+    path: '/v1/token-sessions/{id}/draws',
+    says: 'Takes the ids that a model drew.',
+    body: tokenDraw,
+  },
+  { method: 'delete', path: '/v1/token-sessions/{id}', says: 'Ends a session in tokens.' },
   { method: 'get', path: '/v1/splits', says: 'Splits with the number of their cases.' },
   { method: 'get', path: '/v1/tools', says: 'The actions as tools, with JSON schemas.' },
 ] as const satisfies readonly PlainRoute[]

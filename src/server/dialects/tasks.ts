@@ -22,47 +22,50 @@ export function checkEnv(name = envName): void {
     throw new Refusal('not-found', `Expected the env ${envName}, got \`${name.slice(0, 80)}\``)
 }
 
-/** The tasks of a split from `start` up to `stop`. */
 const tasks = (split: (typeof splitNames)[number], start: number, stop: number) =>
   Array.from({ length: Math.max(0, Math.min(stop, start + mostTasks) - start) }, (_, n) => ({
     split,
     index: start + n,
   }))
 
-const named = { env_name: envName }
+/** Adds a route with and without the name of the env. */
+function addRoute(
+  app: Hono,
+  method: 'get' | 'post',
+  name: string,
+  answer: (c: Context) => Response | Promise<Response>,
+): void {
+  for (const path of [`/:env/${name}`, `/${name}`])
+    app[method](path, (c) => {
+      checkEnv(c.req.param('env'))
+      return answer(c)
+    })
+}
 
-/** Adds the routes, with and without the name of the env. */
+/** Adds the routes. */
 export function addTasks(app: Hono, service: Service): void {
   const { consultations } = service
-  const route = (
-    method: 'get' | 'post',
-    name: string,
-    answer: (c: Context) => Response | Promise<Response>,
-  ): void => {
-    for (const path of [`/:env/${name}`, `/${name}`])
-      app[method](path, (c) => {
-        checkEnv(c.req.param('env'))
-        return answer(c)
-      })
-  }
+  const post = (name: string, answer: (c: Context) => Promise<Response>) =>
+    addRoute(app, 'post', name, answer)
+  const named = { env_name: envName }
   app.get('/list_environments', (c) => c.json([envName]))
-  route('get', 'splits', (c) =>
+  addRoute(app, 'get', 'splits', (c) =>
     c.json(splitNames.map((name) => ({ name, type: name === 'train' ? 'train' : 'validation' }))),
   )
-  route('post', 'tasks', async (c) => {
+  post('tasks', async (c) => {
     const { split } = await readJson(c, service, taskBody, 'a split')
     return c.json({ tasks: tasks(split, 0, consultations.count(split)), ...named })
   })
-  route('post', 'num_tasks', async (c) => {
+  post('num_tasks', async (c) => {
     const { split } = await readJson(c, service, taskBody, 'a split')
     return c.json({ num_tasks: consultations.count(split) })
   })
-  route('post', 'task', async (c) => {
+  post('task', async (c) => {
     const { split, index } = await readJson(c, service, taskAt, 'a task')
     if (index < consultations.count(split)) return c.json({ task: { split, index }, ...named })
     throw new Refusal('bad-request', `Expected an index below ${consultations.count(split)}`)
   })
-  route('post', 'task_range', async (c) => {
+  post('task_range', async (c) => {
     const { split, start, stop } = await readJson(c, service, taskRange, 'a range of tasks')
     const count = consultations.count(split)
     // As a slice of a list: numbers below 0 count from its end.
