@@ -5,14 +5,20 @@ import type { PlayedCase } from './play-cases.js'
 /** Consecutive faults from the first case on after which the evaluation gives up. */
 const maxFirstFaults = 5
 
+/** Sees each consultation as it ends; its signal is aborted where going on is in vain. */
+interface FaultGuard {
+  readonly signal: AbortSignal
+  readonly see: (played: PlayedCase) => void
+}
+
 /** Aborts when none of the first cases, or none of a long row of cases, could be played. */
-export function createFaultGuard(count: number, concurrency: number) {
+export function createFaultGuard(count: number, concurrency: number): FaultGuard {
   const down = new AbortController()
   let episodes = 0
   let row = 0
   return {
     signal: down.signal,
-    see({ fault }: PlayedCase): void {
+    see({ fault }) {
       if (!fault) {
         episodes++
         row = 0
