@@ -1,8 +1,8 @@
 /**
  * What a call of a chat model costs, and how much of the ideal many at once reach. Each of `count` callers asks ten
  * times, one after another, a server in another process that waits a lognormal time (median 400 ms, sigma 0.8). Ideal
- * is the longest sum of these times. Memory is read after a warm-up round and after the last one. Run after
- * `npm run build`: `node bench/model-client.js [512]`.
+ * is the longest sum of these times. Memory is read after a first call each and after each round. Run after
+ * `npm run build`: `node --expose-gc bench/model-client.js [512]`.
  */
 import { fork } from 'node:child_process'
 import { once } from 'node:events'
@@ -12,7 +12,7 @@ import { openaiChat } from '../dist/index.js'
 import { importSource } from './bundled.js'
 
 const calls = 10
-const rounds = 3
+const rounds = 6
 const [median, sigma] = [400, 0.8]
 const pause = (ms) => new Promise((resolve) => setTimeout(resolve, ms))
 
@@ -67,15 +67,16 @@ async function measure(count) {
     )
     const took = performance.now() - started
     const { user, system } = process.cpuUsage(cpu)
-    told.push({ ratio: ideal / took, each: (user + system) / 1e3 / (count * calls) })
+    const each = (user + system) / 1e3 / (count * calls)
+    told.push({ ratio: ideal / took, each, memory: megabytes() })
   }
   child.kill()
-  for (const [round, { ratio, each }] of told.entries())
+  for (const [round, { ratio, each, memory }] of told.entries())
     console.log(
-      `${count} at once, round ${round + 1}: ${ratio.toFixed(3)} of ideal (target 0.95), ${each.toFixed(2)} ms of processor time a call`,
+      `${count} at once, round ${round + 1}: ${ratio.toFixed(3)} of ideal (target 0.95), ${each.toFixed(2)} ms of processor time a call, ${memory.toFixed(0)} MB`,
     )
   console.log(
-    `memory: ${before.toFixed(0)} MB after one call each, ${megabytes().toFixed(0)} MB at the end`,
+    `${before.toFixed(0)} MB after one call each; from the first round on memory should not grow`,
   )
 }
 

@@ -5,10 +5,10 @@ import type { PlayedCase } from './play-cases.js'
 /** Consecutive faults from the first case on after which the evaluation gives up. */
 const maxFirstFaults = 5
 
-/** Hears of every case, and aborts. */
-export interface FaultGuard {
+/** Sees each consultation as it ends; its signal is aborted where going on is in vain. */
+interface FaultGuard {
   readonly signal: AbortSignal
-  see(played: PlayedCase): void
+  readonly see: (played: PlayedCase) => void
 }
 
 /** Aborts when none of the first cases, or none of a long row of cases, could be played. */
@@ -18,7 +18,7 @@ export function createFaultGuard(count: number, concurrency: number): FaultGuard
   let row = 0
   return {
     signal: down.signal,
-    see({ fault }: PlayedCase): void {
+    see({ fault }) {
       if (!fault) {
         episodes++
         row = 0

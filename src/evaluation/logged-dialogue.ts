@@ -58,11 +58,7 @@ function pairMessages(messages: readonly LoggedMessage[]): readonly LoggedExchan
       )
     else if (last) last.heard = last.heard === undefined ? content : `${last.heard}\n${content}`
   })
-  if (exchanges.length === 0)
-    throw new Fault(
-      'bad-input',
-      'messages: expected one of the assistant, who is the doctor, got none',
-    )
+  if (messages.length === 0) throw new Fault('bad-input', 'messages: expected a dialogue, got none')
   return exchanges
 }
 
@@ -141,8 +137,9 @@ const stops: Partial<Readonly<Record<Action['kind'], Episode['stop']>>> = {
  * Makes the episode of a logged dialogue. The doctor's replies are read by the grammar; what patient and examinations
  * say is kept as their words. Facts that only the world knew (what was told, what it cost) are marked as not known, so
  * that a named reward that reads them is unavailable and never 0.
+ * A dialogue without a reply of the doctor never began: it has no turns, and every named reward is unavailable for it.
  * @param truth the grader's view of the case
- * @throws Fault `bad-input` for a list without a reply of the doctor, or with two of them in a row
+ * @throws Fault `bad-input` for an empty list, and for two replies of the doctor in a row
  */
 export function episodeFrom(
   messages: readonly LoggedMessage[],

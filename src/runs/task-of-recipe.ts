@@ -12,7 +12,16 @@ export const taskOf = (
   { cases, env, language, seed, reward }: Recipe,
   beside: Pick<
     TaskOptions,
-    | ('patient' | 'referencePatient' | 'exams' | 'examiners' | 'reward' | 'judge' | 'chats')
+    | (
+        | 'patient'
+        | 'referencePatient'
+        | 'exams'
+        | 'examiners'
+        | 'reward'
+        | 'judge'
+        | 'verifier'
+        | 'chats'
+      )
     | ('completions' | 'agents' | 'whole' | 'cases' | 'selection')
   > = {},
 ): Promise<Task> => {
@@ -62,7 +71,10 @@ export async function openTask(
     env,
     ...parts
   }: Omit<OwnParts, 'backend'> &
-    Pick<TaskOptions, 'judge' | 'chats' | 'completions' | 'examiners' | 'referencePatient'> = {},
+    Pick<
+      TaskOptions,
+      'judge' | 'verifier' | 'chats' | 'completions' | 'examiners' | 'referencePatient'
+    > = {},
 ): Promise<{ readonly task: Task; readonly curriculum: Curriculum }> {
   const last = await taskOf(recipe, { ...parts, selection: selectionCount(recipe) })
   if (recipe.training.earlyStop && last.selection.length === 0)

@@ -15,6 +15,7 @@ import type { Judge } from '../rewards/judges/judge.js'
 import type { NamedRewardOptions } from '../rewards/named.js'
 import { formularyOf } from '../rewards/outcome/formulary.js'
 import { partialCredit } from '../rewards/outcome/partial-credit.js'
+import type { Verifier } from '../rewards/outcome/verifier.js'
 import { examF1 } from '../rewards/process/exam-f1.js'
 import { assertSeed } from '../seed.js'
 import { readCases } from '../storage/case-files.js'
@@ -55,6 +56,8 @@ export interface TaskOptions extends CaseOptions {
   readonly reward?: string | RewardFunction
   /** The judge of judged rewards. @default the rule judge, except where a release has a rule of its own */
   readonly judge?: Judge
+  /** The verifier of rewards that verify an answer. @default by rule */
+  readonly verifier?: Verifier
   /** Chat models by role, for registered patients and exam simulators that need one. */
   readonly chats?: PartInputs['chats']
   /** The completion models beside them. */
@@ -179,12 +182,12 @@ export async function task(given: TaskOptions = {}): Promise<Task> {
     roles: named,
     ...kind
   } = createTaskKind(cases, inputs, options)
-  const { chats, completions, judge, referencePatient } = options
+  const { chats, completions, judge, verifier, referencePatient } = options
   const playing = { ...inputs, ...withoutUndefined({ chats, completions }) }
   const roles = await resolveRoles(options, playing, named)
   const formulary = formularyOf(knowledge)
   const knobs = cases ? casesTier(cases) : tiers[tier]
-  const grading = { formulary, knowledge, tier: knobs, ...withoutUndefined({ judge }) }
+  const grading = { formulary, knowledge, tier: knobs, ...withoutUndefined({ judge, verifier }) }
   const reward = await resolveTaskReward(options.reward, grading)
   const { actionSpace } = kind
   const known = { ...kind.agents, ...registeredAgents({ knowledge, language, actionSpace }) }

@@ -35,7 +35,10 @@ const examples: Readonly<Record<string, Example>> = {
     bad: () => ['train', at('none.yaml')],
   },
   evaluate: {
-    good: () => ['evaluate', '--agent', 'random', '--cases', '2', '--out', at('evaluated')],
+    good: () => [
+      ...['evaluate', '--agent', 'random', '--cases', '2', '--repeats', '2'],
+      ...['--out', at('evaluated')],
+    ],
     bad: () => ['evaluate', '--agent', 'nobody', '--cases', '2'],
   },
   consult: {

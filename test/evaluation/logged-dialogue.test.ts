@@ -90,6 +90,7 @@ describe('a logged dialogue', () => {
       [says('Question: a?\nOrder: b'), hears('What?')],
       { stop: 'max-turns' },
     ],
+    ['no doctor: it never began', [hears('I cough.')], { turns: [], end: 'truncated' }],
     ['Chinese', [says('发烧吗？'), hears('是的。')], { language: 'zh' }],
     [
       'many turns',
@@ -109,8 +110,7 @@ describe('a logged dialogue', () => {
   })
 
   test.each<[readonly LoggedMessage[], RegExp]>([
-    [[], /messages: expected one of the assistant/],
-    [[hears('I cough.')], /messages: expected one of the assistant/],
+    [[], /messages: expected a dialogue, got none/],
     [[says('a?'), says('b?')], /messages\.1: expected what was said to the doctor/],
     [[says('a?'), message('system', 'x')], /messages\.1: expected system messages before/],
   ])('%#: is refused where it is none', (messages, error) => {

@@ -224,7 +224,7 @@ export async function openPlaySession(
     ...{ chats: models.chats, completions: models.completions, examiners: models.examiners },
     ...(persona ? { patient: rulePatient({ knowledge, persona }) } : {}),
     ...withoutUndefined({ patient: models.patient, referencePatient: models.referencePatient }),
-    ...withoutUndefined({ patient, judge: models.judge }),
+    ...withoutUndefined({ patient, judge: models.judge, verifier: models.verifier }),
   })
   const opened: AsyncDisposable[] = []
   const keep = (one: AsyncDisposable) => void opened.push(one)

@@ -10,6 +10,7 @@ import { isLoggedRow, loggedRowReader } from '../../evaluation/logged-rows.js'
 import { clinic, type Knowledge } from '../../knowledge/knowledge.js'
 import { loadKnowledge } from '../../knowledge/load.js'
 import { tiers } from '../../knowledge/tiers.js'
+import { withoutUndefined } from '../../platform/without-undefined.js'
 import type { Reward } from '../../reward.js'
 import { namedReward, rewardNames } from '../../rewards/named.js'
 import { formularyOf } from '../../rewards/outcome/formulary.js'
@@ -82,11 +83,14 @@ function episodesPath(path: string): string {
 /** Resolves the values of `--reward`, and keys the rewards by them. */
 async function resolveRewards(
   names: readonly string[],
-  { judge }: Pick<RoleModels, 'judge'>,
+  { judge, verifier }: Pick<RoleModels, 'judge' | 'verifier'>,
 ): Promise<ReadonlyMap<string, Reward>> {
   const knowledge = loadKnowledge()
   const formulary = formularyOf(knowledge)
-  const options = { knowledge, formulary, worldOf: caseWorlds(knowledge), ...(judge && { judge }) }
+  const options = {
+    ...{ knowledge, formulary, worldOf: caseWorlds(knowledge) },
+    ...withoutUndefined({ judge, verifier }),
+  }
   const rewards = new Map<string, Reward>()
   for (const name of names) rewards.set(name, await resolveReward(name, options))
   return rewards

@@ -79,6 +79,8 @@ const JudgeModel = Model.extend({
   votes: Count.max(99).optional(),
   /** Whether each vote is cast in both orders of what is compared. */
   swap: z.boolean().optional(),
+  /** How rewards that verify an answer ask it: for a verdict (0 or 1), or for the probability in its log-probs. */
+  verifier: z.enum(['verdict', 'logprobs']).optional(),
 })
 
 /** Schema of the examiner's model. */

@@ -25,6 +25,8 @@ import { chatJudge } from '../../rewards/judges/chat-judge.js'
 import type { Judge } from '../../rewards/judges/judge.js'
 import { jury } from '../../rewards/judges/jury.js'
 import { judgePromptsOf } from '../../rewards/judges/published-prompts.js'
+import { logprobVerifier } from '../../rewards/outcome/probability-verifiers.js'
+import { chatVerifier, type Verifier } from '../../rewards/outcome/verifier.js'
 import type { TaskOptions } from '../../tasks/task.js'
 import {
   type DoctorModelSettings,
@@ -56,6 +58,8 @@ export interface RoleModels extends Disposable {
   readonly referencePatient?: Patient
   /** The judge of judged rewards, by the recipe's model. */
   readonly judge?: Judge
+  /** The verifier of rewards that verify an answer, by the judge's model. */
+  readonly verifier?: Verifier
   /** Where siblings may have heard different answers, in sentences. */
   readonly notes: () => readonly string[]
 }
@@ -124,6 +128,7 @@ function openRole<Prompt>(
     votes: ___,
     swap: ____,
     draws: _____,
+    verifier: ______,
     ...settings
   } = given
   const offline: ModelCall<Prompt> = async () => {
@@ -146,15 +151,20 @@ function examinersOf(
   return { diaggym: diagGym(options), 'diaggym-parity': diagGym({ ...options, parity: true }) }
 }
 
-/** The judge of a model; with the prompts of the reward's system where it is as released. */
-function judgeOf(
+/** Judge and verifier of a model; with the prompts of the reward's system where it is as released. */
+function judgesOf(
   chat: Chat,
-  { model: name, prompts, votes = 1, swap = false, temperature }: JudgeModelSettings,
+  settings: JudgeModelSettings,
   reward: string,
-): Judge {
+): Pick<RoleModels, 'judge' | 'verifier'> {
+  const { model: name, prompts, votes = 1, swap = false, temperature } = settings
   const heat = temperature === undefined ? {} : { temperature }
   const judge = chatJudge({ chat, name, prompts: prompts ?? judgePromptsOf(reward), ...heat })
-  return votes > 1 || swap ? jury(judge, { votes, swap }) : judge
+  const byLogprobs = settings.verifier === 'logprobs'
+  return {
+    judge: votes > 1 || swap ? jury(judge, { votes, swap }) : judge,
+    verifier: byLogprobs ? logprobVerifier({ chat }) : chatVerifier({ chat }),
+  }
 }
 
 /** The patient of a model, and the rule patient under a skin. */
@@ -222,7 +232,7 @@ export function openRoleModels(
     completions: complete ? { examiner: complete } : {},
     examiners: complete && roles.examiner ? examinersOf(complete, roles.examiner) : {},
     ...(patient && roles.patient ? patientOf(patient, roles.patient, options) : {}),
-    ...(judge && roles.judge ? { judge: judgeOf(judge, roles.judge, reward) } : {}),
+    ...(judge && roles.judge ? judgesOf(judge, roles.judge, reward) : {}),
     notes: () => [...memories].flatMap(([role, { forgotten }]) => forgottenNote(role, forgotten)),
     [Symbol.dispose]: () => cassette?.close(),
   }

@@ -17,7 +17,7 @@ export interface TrainingModels extends AsyncDisposable {
   /** What they give to the run's task. */
   readonly parts: Pick<
     RoleModels,
-    'patient' | 'referencePatient' | 'judge' | 'chats' | 'completions' | 'examiners'
+    'patient' | 'referencePatient' | 'judge' | 'verifier' | 'chats' | 'completions' | 'examiners'
   >
   /** The doctor whose consultations a recipe learns from, by its name, where a model plays it. */
   readonly teachers: Readonly<Record<string, Agent>>
@@ -43,11 +43,12 @@ export async function openTrainingModels(recipe: Recipe, out: string): Promise<T
       ...(isModelPatient(recipe.env.patient) ? { patient: recipe.env.patient } : {}),
     },
   )
-  const { patient, referencePatient, judge, chats, completions, examiners, ledger } = opened
+  const { patient, referencePatient, judge, verifier } = opened
+  const { chats, completions, examiners, ledger } = opened
   const before = await readUsage(out)
   return {
     parts: {
-      ...withoutUndefined({ patient, referencePatient, judge }),
+      ...withoutUndefined({ patient, referencePatient, judge, verifier }),
       ...{ chats, completions, examiners },
     },
     teachers: chats.doctor

@@ -261,6 +261,52 @@ test('rewards score asks the judge that is named, and says what it used', async 
   })
 })
 
+test('rewards that verify an answer ask the model of the judge, for a verdict or for its log-probs', async () => {
+  const out = join(folder, 'verified')
+  await document(['evaluate', '--agent', 'complaint-only', '--cases', '4', '--out', out])
+  const by = [
+    'rewards',
+    'score',
+    out,
+    '--reward',
+    'verified-answer',
+    '--reward',
+    'doctor-agent-ppo-parity',
+  ]
+  const mean = async (...more: readonly string[]) =>
+    (await document([...by, ...more])) as { reward: { mean: number } } // with --json it is one
+  const rule = await mean()
+  const logprobs = {
+    content: [
+      {
+        token: 'True',
+        logprob: -0.1,
+        top_logprobs: [
+          { token: 'True', logprob: Math.log(0.3) },
+          { token: 'False', logprob: Math.log(0.7) },
+        ],
+      },
+    ],
+  }
+  const message = { role: 'assistant', content: 'True' }
+  const choices = [{ index: 0, finish_reason: 'stop', message, logprobs }]
+  const { baseURL, requests } = await serve(
+    json({ choices, usage: { prompt_tokens: 9, completion_tokens: 1 } }),
+  )
+  const model = settings('judge.model=j', `judge.base-url=${baseURL}`)
+  expect(rule.reward.mean).toBeLessThan(1)
+  expect(await mean(...model)).toMatchObject({ reward: { mean: 1 } })
+  const asked = requests.length
+  expect(asked).toBeGreaterThan(0)
+  // .3 is not above the threshold of .5, and above .2.
+  expect(await mean(...model, ...settings('judge.verifier=logprobs'))).toMatchObject({ reward: rule.reward })
+  expect(requests.at(-1)?.body).toMatchObject({ logprobs: true })
+  const low = by.map((one) => (one === 'verified-answer' ? 'verified-answer:threshold=0.2' : one))
+  expect(await document([...low, ...model, ...settings('judge.verifier=logprobs')])).toMatchObject({
+    reward: { mean: 1 },
+  })
+})
+
 /** What a patient does not know can be read; each time it is said otherwise. */
 const unsure = (n: number): string => `I'm not sure${'!'.repeat(n)}`
 
