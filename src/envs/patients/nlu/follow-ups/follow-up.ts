@@ -9,9 +9,11 @@ import { normaliseText } from '../../../../text/phrase-search.js'
 import * as act from '../acts.js'
 import { findAttributes, isPersonal } from '../attributes.js'
 import { plainChinese } from '../chinese/variants.js'
+import { nameByPronoun } from '../english/carers.js'
 import { languageByScript } from '../finding-match.js'
 import { attributeTopic, followedSymptoms, lastHistory } from '../focus.js'
 import type { ParsedUtterance } from '../parsed-utterance.js'
+import { anyPain, asideOfRegion, sharedSymptom } from './anywhere.js'
 import {
   attributeOfGuess,
   attributeOfNamed,
@@ -21,7 +23,7 @@ import {
   supposes,
 } from './attributes.js'
 import {
-  anyPain,
+  asksPain,
   detailOfTopic,
   foreignDetail,
   isMentioned,
@@ -29,7 +31,6 @@ import {
   rootOf,
   sameOfRelatives,
   sameRegion,
-  sharedSymptom,
 } from './findings.js'
 import {
   asksContent,
@@ -65,7 +66,7 @@ function unknownOfTopic({ knowledge, context, text, alone, doubtful, followed }:
   const [guess] = alone.topics
   const content = asksContent.test(text)
   if (!isShort(text) || isPersonal(text) || elsewhere.test(text)) return undefined
-  if (context.view.demographics.speaker !== 'caregiver' && another.test(text)) return undefined
+  if (context.view.demographics.speaker === 'self' && another.test(text)) return undefined
   if (!goesOn(text)) return undefined
   const history = lastHistory(knowledge, context)
   const foreign =
@@ -107,6 +108,7 @@ function ofElliptic(given: FollowUp): ParsedUtterance | undefined {
     detailOfTopic(given) ??
     sameRegion(given) ??
     anyPain(given) ??
+    asideOfRegion(given) ??
     sharedSymptom(given) ??
     changeOfTopic(given) ??
     sameAttribute(given) ??
@@ -118,10 +120,11 @@ function ofElliptic(given: FollowUp): ParsedUtterance | undefined {
 /** Understands an utterance with the dialogue before it. A pure function of both. */
 export function understandInContext(
   knowledge: Knowledge,
-  utterance: string,
+  said: string,
   context: PatientContext,
   reader: TextReader,
 ): ParsedUtterance {
+  const utterance = nameByPronoun(said, context)
   const alone = reader.parse(utterance)
   const { text } = normaliseText(plainChinese(utterance))
   if (context.dialogue.length === 0 || reader.isWritten(text)) return alone
@@ -138,7 +141,8 @@ export function understandInContext(
   const theirs = act.family.test(text) && !act.witness.test(text)
   if (theirs && languageByScript(text) === 'zh' && isElliptic(alone, text))
     return sameOfRelatives(given) ?? alone
-  const spoken = moreOfLife(given) ?? ofSpokenTopic(given) ?? stillThere(given)
+  const spoken =
+    (asksPain(text) ? undefined : moreOfLife(given)) ?? ofSpokenTopic(given) ?? stillThere(given)
   if (spoken) return spoken
   const attribute = attributeOfNamed(given) ?? looseOfTopic(given) ?? attributeOfGuess(given)
   if (attribute) return attribute
