@@ -2,6 +2,7 @@
 import type { Knowledge } from '../../../../knowledge/knowledge.js'
 import * as act from '../acts.js'
 import { type AskedAttribute, findAttributes } from '../attributes.js'
+import { ownViews } from '../english/beside-symptoms.js'
 import { languageByScript } from '../finding-match.js'
 import {
   attributeTopic,
@@ -80,7 +81,7 @@ export function detailOfTopic(given: FollowUp): ParsedUtterance | undefined {
   if (!doubtful && alone.kind !== 'aside') return undefined
   // What was done for the topic is no detail of it: 胸疼的时候怎么办.
   if (alone.asides.includes('tried') && treats({ reader, text })) return undefined
-  if (alone.kind === 'aside' && languageByScript(text) === 'en' && reader.namesAside(text))
+  if (languageByScript(text) === 'en' && alone.asides.some((id) => ownViews.has(id)))
     return undefined
   const alike = reader.alike(text)
   // A habit or a medicine was asked about since, or the question is likely to be about something else.
