@@ -2,7 +2,7 @@
  * How the rule patient takes questions that were written apart from its lexicon (`test/fixtures/questions-*.jsonl`):
  * F1 over finding ids, the share of questions with a wrong finding, that of small talk taken for a question, and, of
  * questions about topics beyond findings (`topics`), how many a plain patient follows (judging/verdict.js).
- * Sets f and g also by kind. Then how long the first question and the next ones take.
+ * Sets f, g and h also by kind. Then how long the first question and the next ones take.
  * Run after `npm run build`: `node bench/understand.js [set...]`.
  */
 import { readdirSync, readFileSync } from 'node:fs'
@@ -91,7 +91,7 @@ for (const [set, questions] of all)
       `${set} ${language}`,
       questions.filter(({ lang }) => lang === language),
     )
-for (const [set, questions] of all.filter(([name]) => name === 'f' || name === 'g'))
+for (const [set, questions] of all.filter(([name]) => ['f', 'g', 'h'].includes(name)))
   for (const language of ['en', 'zh'])
     for (const kind of new Set(questions.map((question) => question.kind)))
       await line(

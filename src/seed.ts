@@ -60,12 +60,14 @@ export interface EpisodeSeeds {
 }
 
 /**
- * Seeds of an evaluated case. They depend on the run and the case alone, so every agent meets the same patients.
+ * Seeds of an evaluated case. They depend on the run and the case alone, so every agent meets the same patients; in a
+ * repeat an agent meets them again, with other draws of its own.
  * @throws RangeError, as do all functions of a run's seed, for a seed that is not an unsigned 32-bit integer
  */
-export function evaluationSeeds(runSeed: number, caseId: string): EpisodeSeeds {
+export function evaluationSeeds(runSeed: number, caseId: string, repeat = 0): EpisodeSeeds {
   const envSeed = fork(assertSeed('seed', runSeed), 'evaluate', caseId)
-  return { envSeed, agentSeed: fork(envSeed, 'agent') }
+  const agentSeed = repeat === 0 ? fork(envSeed, 'agent') : fork(envSeed, 'agent', repeat)
+  return { envSeed, agentSeed }
 }
 
 /** Seeds of one member of the `group`-th group of a training step. */

@@ -104,7 +104,9 @@ export async function sendUntilAnswered(
       return tries.reply(await send({ timeoutMs: Math.min(timeoutMs, left), signal }))
     } catch (error) {
       if (signal?.aborted) throw aborted()
-      fault = toFault(error)
+      const now = toFault(error)
+      // Cut short by the call's deadline: what failed before says more.
+      if (!(fault && left < timeoutMs && now.kind === 'timeout')) fault = now
     } finally {
       gate.leave()
     }

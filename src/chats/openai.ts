@@ -34,8 +34,8 @@ function ownError(error: unknown): unknown {
   return error
 }
 
-/** The readers of replies, which load zod: only a server's answer needs them. */
-async function loadReplies() {
+/** Loads the readers of replies, which load zod: only a server's answer needs them. */
+async function importReplies() {
   const [{ readChatReply, readTextReply }, { readStream }, { serverFault }] = await Promise.all([
     import('./reply.js'),
     import('./reply-stream.js'),
@@ -44,7 +44,15 @@ async function loadReplies() {
   return { readChatReply, readTextReply, readStream, serverFault }
 }
 
-type ReplyModule = Awaited<ReturnType<typeof loadReplies>>
+type ReplyModule = Awaited<ReturnType<typeof importReplies>>
+
+let replyModule: Promise<ReplyModule> | undefined
+
+/** The readers, loaded once: three `import()`s would take 30 µs of each call. */
+const loadReplies = (): Promise<ReplyModule> => {
+  replyModule ??= importReplies()
+  return replyModule
+}
 
 /** What to set where a server refuses a request; its status begins the message. */
 function hintOf(

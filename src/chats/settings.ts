@@ -37,17 +37,17 @@ export interface ModelSettings {
 }
 
 /** The URL as it may be printed. @throws Fault `bad-input` for an invalid URL or one with credentials */
-function printableUrl(baseURL: string): string {
+function printableUrl(baseURL: string, model: string): string {
   const url = URL.canParse(baseURL) ? new URL(baseURL) : undefined
   if (url?.username || url?.password)
     throw new Fault(
       'bad-input',
-      `Expected a base URL without credentials (they belong in the environment), got one for \`${url.host}\``,
+      `model ${model}: expected a base URL without credentials (they belong in the environment), got one for \`${url.host}\``,
     )
   if (!url || !/^https?:$/.test(url.protocol))
     throw new Fault(
       'bad-input',
-      `Expected an http(s) base URL such as http://localhost:8000/v1, got \`${baseURL}\``,
+      `model ${model}: expected an http(s) base URL such as http://localhost:8000/v1 (--base-url, base-url of its role, or OPENAI_BASE_URL), got \`${baseURL}\``,
     )
   return `${url.origin}${url.pathname}`.replace(/\/$/, '')
 }
@@ -79,7 +79,7 @@ export function resolveSettings({
   concurrency = 16,
   ...settings
 }: ModelSettings) {
-  const address = printableUrl(baseURL)
+  const address = printableUrl(baseURL, settings.model)
   checkHeaders(headers)
   const apiKey = process.env[apiKeyEnv] || undefined
   // OpenAI's own models require the new name, which not all other servers know.

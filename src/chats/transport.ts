@@ -146,7 +146,7 @@ function sentOf(address: string, { method = 'GET', headers, body }: RequestInit)
   const { secure, ...target } = targetOf(address)
   const text = typeof body === 'string' ? body : ''
   const fields = {
-    ...Object.fromEntries(new Headers(headers)),
+    ...Object.fromEntries(headers instanceof Headers ? headers : new Headers(headers)),
     'content-length': Buffer.byteLength(text),
   }
   return { secure, options: { ...target, method, headers: fields }, body: text }

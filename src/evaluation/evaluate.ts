@@ -1,18 +1,22 @@
 /** Evaluates an agent on a task, and reports the floor, ceiling and bound of each score, in the shape of `evaluate --json`. */
 import type { Agent, AnyAgent } from '../agent.js'
-import { type Case, type GraderView, graderView } from '../case.js'
+import type { Case } from '../case.js'
 import type { RoleUsage } from '../chat.js'
 import { modelFaultKind } from '../chats/model-fault.js'
 import type { Env } from '../env.js'
-import { countSpeech, type Episode, type SpeechCounts } from '../episode.js'
+import { countSpeech, type SpeechCounts } from '../episode.js'
 import { Fault } from '../error.js'
-import { type Estimate, ratioEstimate, unitBounds, type ValueBounds } from './bootstrap.js'
+import { type Estimate, unitBounds, type ValueBounds } from './bootstrap.js'
+import { type PassAt, passAt } from './by-case.js'
 import { type Measures, type PlayedCase, playCases } from './play-cases.js'
+import {
+  type CeilingInformation,
+  gainsByCase,
+  type InformationGain,
+  questionEfficiency,
+} from './question-efficiency.js'
 import type { Anchor, EvaluationSummary, ReferenceAnchor } from './summary.js'
 import { noAnchor, normalised, regret, summarise, toAnchor } from './summary.js'
-
-/** Information gained on the true diagnosis after each turn, in nats; undefined if it cannot be computed. */
-export type InformationGain = (episode: Episode, truth: GraderView) => readonly number[] | undefined
 
 /** Measures that need the knowledge base behind the cases. */
 export interface Yardstick {
@@ -32,11 +36,7 @@ export interface References {
   readonly ceiling: ReferenceAnchor
   /** @default none: there is no knowledge base behind the cases */
   readonly bound?: AccuracyBound
-  /** The ceiling's information gains per turn, by case id, and the function that computes them. */
-  readonly information?: {
-    readonly ceilingGains: ReadonlyMap<string, readonly number[]>
-    readonly gain: InformationGain
-  }
+  readonly information?: CeilingInformation
 }
 
 /** Labels of an evaluation: who was evaluated, on which cases, with which seed. */
@@ -50,6 +50,9 @@ export interface EvaluationLabels {
 
 /** Evaluation report, as `bedside evaluate --json` prints it. */
 export interface Evaluation extends EvaluationLabels, EvaluationSummary {
+  /** Consultations of each case, and pass@k by k; absent where each case was played once. */
+  readonly repeats?: number
+  readonly passAt?: Readonly<Record<string, PassAt>>
   readonly floor: ReferenceAnchor
   readonly ceiling: ReferenceAnchor
   readonly bound: AccuracyBound
@@ -67,6 +70,8 @@ export interface Evaluation extends EvaluationLabels, EvaluationSummary {
   readonly faults?: Readonly<Record<string, number>>
   /** Replies of a patient that a model plays; absent for any other. */
   readonly patient?: SpeechCounts
+  /** What repeats of a case were not promised, in sentences; absent where there is nothing to say. */
+  readonly notes?: readonly string[]
 }
 
 /** Members of a task that its references need. */
@@ -122,36 +127,18 @@ export async function evaluateReferences(
   }
 }
 
-function gainsByCase(
+/** How often one of several consultations of a case was right. */
+function repeated(
   played: readonly PlayedCase[],
-  informationGain: InformationGain,
-): Map<string, readonly number[]> {
-  const byCase = new Map<string, readonly number[]>()
-  for (const { truth, episode } of played) {
-    const gains = episode && informationGain(episode, graderView(truth))
-    if (gains) byCase.set(truth.id, gains)
-  }
-  return byCase
-}
-
-/** Gain after `turns` turns; a consultation that ended earlier keeps its last gain. */
-const gainAfter = (gains: readonly number[], turns: number): number =>
-  turns === 0 ? 0 : (gains[Math.min(turns, gains.length) - 1] ?? 0)
-
-function questionEfficiency(
-  played: readonly PlayedCase[],
-  information: References['information'],
+  repeats: number,
   seed: number,
-): Estimate {
-  if (!information) return { mean: null, ci95: null }
-  const byCase = gainsByCase(played, information.gain)
-  const pairs = played.flatMap(({ truth, episode }) => {
-    const [own, best] = [byCase.get(truth.id), information.ceilingGains.get(truth.id)]
-    if (!episode || !own || !best) return []
-    const turns = episode.turns.filter(({ outcome }) => outcome.kind !== 'closed').length
-    return [[gainAfter(own, turns), gainAfter(best, turns)] as const]
+): Pick<Evaluation, 'repeats' | 'passAt'> {
+  if (repeats === 1) return {}
+  const accuracies = played.flatMap(({ truth, scores }) => {
+    const value = scores?.accuracy.total ?? null
+    return value === null ? [] : [{ truth, value }]
   })
-  return ratioEstimate(pairs, seed)
+  return { repeats, passAt: passAt(accuracies, repeats, seed) }
 }
 
 function countFaults(played: readonly PlayedCase[]): Pick<Evaluation, 'faults'> {
@@ -164,6 +151,17 @@ function countFaults(played: readonly PlayedCase[]): Pick<Evaluation, 'faults'> 
   return Object.keys(faults).length === 0 ? {} : { faults }
 }
 
+/** What a report tells beside what was played. */
+interface Surroundings extends EvaluationLabels {
+  readonly references?: References
+  readonly usage?: Readonly<Record<string, RoleUsage>>
+  /** Bounds of the measure `reward`. @default [0, 1] */
+  readonly rewardBounds?: ValueBounds
+  /** Consultations of each case. @default 1 */
+  readonly repeats?: number
+  readonly notes?: readonly string[]
+}
+
 /** Builds the report of played cases; without `references`, all numbers that need them are null. */
 export function buildEvaluation(
   played: readonly PlayedCase[],
@@ -171,20 +169,18 @@ export function buildEvaluation(
     references,
     usage = {},
     rewardBounds = unitBounds,
+    repeats = 1,
+    notes = [],
     ...labels
-  }: EvaluationLabels & {
-    readonly references?: References
-    readonly usage?: Readonly<Record<string, RoleUsage>>
-    /** Bounds of the measure `reward`. @default [0, 1] */
-    readonly rewardBounds?: ValueBounds
-  },
+  }: Surroundings,
 ): Evaluation {
   const { floor = noAnchor, ceiling = noAnchor, bound = { accuracy: null } } = references ?? {}
   const summary = summarise(played, labels.seed, rewardBounds)
   const patient = countSpeech(played.flatMap(({ episode }) => episode ?? []))
   const { accuracy, reward } = summary
   return {
-    ...{ ...labels, ...summary, floor, ceiling, bound },
+    ...{ ...labels, ...summary, ...repeated(played, repeats, labels.seed) },
+    ...{ floor, ceiling, bound },
     regret: {
       accuracy: regret(accuracy.mean, ceiling.accuracy),
       reward: regret(reward.mean, ceiling.reward),
@@ -197,6 +193,7 @@ export function buildEvaluation(
     usage,
     ...countFaults(played),
     ...(patient ? { patient } : {}),
+    ...(repeats > 1 && notes.length > 0 ? { notes } : {}),
   }
 }
 
@@ -216,6 +213,8 @@ export interface EvaluateOptions {
   readonly agentName?: string
   /** Run seed: patients' noise, agents' draws and the bootstrap. @default 0 */
   readonly seed?: number
+  /** Consultations of each case with the agent, for pass@k; references play each once. @default 1 */
+  readonly repeats?: number
   /** Episodes under way at once. @default 8 */
   readonly concurrency?: number
   readonly signal?: AbortSignal | undefined
@@ -238,10 +237,10 @@ export async function evaluate(
 ): Promise<Evaluation> {
   const { makeEnv, measures, heldOut, tier, language: lang } = task
   const { cases = heldOut, split = 'heldout', agentName = 'agent', references = true } = options
-  const { seed = 0, concurrency = 8, signal, onPlayed } = options
+  const { seed = 0, repeats = 1, concurrency = 8, signal, onPlayed } = options
   const shared = { cases, seed, concurrency, signal }
   const played = await playCases({
-    ...{ ...shared, makeEnv, agent, agentName, measures },
+    ...{ ...shared, repeats, makeEnv, agent, agentName, measures },
     ...(onPlayed ? { onPlayed } : {}),
   })
   const fault = played.find((one) => one.fault)?.fault
@@ -252,7 +251,7 @@ export async function evaluate(
       { cause: fault },
     )
   return buildEvaluation(played, {
-    ...{ agent: agentName, tier, lang, split, seed, rewardBounds: measures.reward.bounds },
+    ...{ agent: agentName, tier, lang, split, seed, repeats, rewardBounds: measures.reward.bounds },
     ...(references ? { references: await evaluateReferences(task, shared) } : {}),
   })
 }

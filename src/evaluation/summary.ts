@@ -1,16 +1,17 @@
 /** Evaluation summaries: means with 95 % intervals, reference anchors, regret and normalised scores. */
 import type { Episode } from '../episode.js'
 import type { Score } from '../reward.js'
-import { average, type Estimate, estimate, unitBounds, type ValueBounds } from './bootstrap.js'
+import { average, type Estimate, unitBounds, type ValueBounds } from './bootstrap.js'
+import { estimateByCase } from './by-case.js'
 import type { Measures, PlayedCase } from './play-cases.js'
 import { type PartSummary, partTallies } from './streaming-summary.js'
 
 /** Statistics of an agent over a set of cases. */
 export interface EvaluationSummary {
   readonly cases: number
-  /** Cases played to the end without a fault. */
+  /** Consultations played to the end without a fault. */
   readonly episodes: number
-  /** Cases without a total reward. */
+  /** Consultations without a total reward. */
   readonly unavailable: number
   readonly reward: Estimate
   readonly accuracy: Estimate
@@ -36,7 +37,8 @@ export function summariseParts(scores: readonly Score[]): Readonly<Record<string
 }
 
 /**
- * Summarises played cases. Episodes that faulted or have no total are counted, not averaged.
+ * Summarises played cases. Episodes that faulted or have no total are counted, not averaged. Intervals resample cases,
+ * each with all its consultations.
  * @param seed bootstrap seed
  * @param rewardBounds bounds of the measure `reward`; every other measure is within [0, 1]
  */
@@ -45,11 +47,14 @@ export function summarise(
   seed = 0,
   rewardBounds: ValueBounds = unitBounds,
 ): EvaluationSummary {
-  const done = played.flatMap(({ episode, scores }) =>
-    episode && scores ? [{ episode, scores }] : [],
+  const done = played.flatMap(({ truth, episode, scores }) =>
+    episode && scores ? [{ truth, episode, scores }] : [],
   )
-  const totals = (name: keyof Measures): number[] =>
-    done.flatMap(({ scores }) => scores[name].total ?? [])
+  const totals = (name: keyof Measures) =>
+    done.flatMap(({ truth, scores }) => {
+      const value = scores[name].total
+      return value === null ? [] : [{ truth, value }]
+    })
   const perEpisode = (value: (episode: Episode) => number) =>
     average(done.map(({ episode }) => value(episode)))
   const count = (kind: string) => (episode: Episode) =>
@@ -57,14 +62,14 @@ export function summarise(
   const stops: Record<string, number> = {}
   for (const { episode } of done) stops[episode.stop] = (stops[episode.stop] ?? 0) + 1
   return {
-    cases: played.length,
+    cases: new Set(played.map(({ truth }) => truth.id)).size,
     episodes: done.length,
     unavailable: played.length - totals('reward').length,
-    reward: estimate(totals('reward'), seed, { bounds: rewardBounds }),
-    accuracy: estimate(totals('accuracy'), seed),
-    partialCredit: estimate(totals('partialCredit'), seed),
+    reward: estimateByCase(totals('reward'), seed, rewardBounds),
+    accuracy: estimateByCase(totals('accuracy'), seed),
+    partialCredit: estimateByCase(totals('partialCredit'), seed),
     examF1: {
-      ...estimate(totals('examF1'), seed),
+      ...estimateByCase(totals('examF1'), seed),
       notApplicable: done.filter(({ scores }) => scores.examF1.total === null).length,
     },
     parts: summariseParts(done.map(({ scores }) => scores.reward)),

@@ -75,6 +75,10 @@ const patientNames = ['rule', 'record', 'skin', 'free']
 /** Names of built-in simulators; those by a model need one, which a recipe or the command line names. */
 const simulatorNames = ['record', 'knowledge', ...modelSimulatorNames]
 
+/** Whether a named patient or exam simulator is none of this package's. */
+export const isOwnPart = (kind: 'patient' | 'exams', name: string): boolean =>
+  !(kind === 'patient' ? patientNames : simulatorNames).includes(name)
+
 const patients = partRegistry<MakePatient>('patient', patientNames)
 const simulators = partRegistry<MakeExams>('exams', simulatorNames)
 const agents = partRegistry<MakeAgent>('agent', agentNames)

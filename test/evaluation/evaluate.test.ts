@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest'
 import type { Agent } from '../../src/agent.js'
 import { Fault } from '../../src/error.js'
 import { evaluate } from '../../src/evaluation/evaluate.js'
+import { type PlayedCase, repeatOf } from '../../src/evaluation/play-cases.js'
 import { task } from '../../src/tasks/task.js'
 import { document } from '../cli/terminal.js'
 
@@ -92,5 +93,30 @@ describe('evaluate', () => {
     expect(evaluation).toMatchObject({ cases: count, episodes: count - 1, unavailable: 1 })
     const signal = AbortSignal.abort(new Error('enough'))
     await expect(evaluate(whole, agent, { signal })).rejects.toThrow('enough')
+  })
+
+  test('repeats meet the same patients with other draws; the first is as without them', async () => {
+    const cases = heldOut.slice(0, 4)
+    const met: PlayedCase[] = []
+    const repeats = 3
+    const options = { cases, seed, references: false }
+    const evaluation = await evaluate(whole, floor, {
+      ...{ ...options, repeats, onPlayed: (one) => met.push(one) },
+    })
+    const once: PlayedCase[] = []
+    await evaluate(whole, floor, { ...options, onPlayed: (one) => once.push(one) })
+    const first = met.filter(({ repeat = 0 }) => repeat === 0)
+    const byCase = (all: readonly PlayedCase[]) =>
+      JSON.stringify([...all].sort((a, b) => a.truth.id.localeCompare(b.truth.id)))
+    expect(byCase(first)).toBe(byCase(once))
+    for (const { id } of cases) {
+      const own = met.flatMap(({ truth, episode }) => (truth.id === id && episode ? episode : []))
+      expect(new Set(own.map((episode) => episode.seed)).size).toBe(1)
+      expect(new Set(own.map((episode) => JSON.stringify(episode.turns))).size).toBe(repeats)
+      expect(own.map((episode) => repeatOf(episode, seed)).sort()).toEqual([0, 1, 2])
+    }
+    expect(evaluation).toMatchObject({ cases: 4, episodes: 12, repeats })
+    expect(Object.keys(evaluation.passAt ?? {})).toEqual(['1', '2', '3'])
+    expect(evaluation.passAt?.[1]?.mean).toBeCloseTo(evaluation.accuracy.mean ?? Number.NaN, 12)
   })
 })

@@ -11,7 +11,9 @@ async function alike(count: number, total: number): Promise<PlayedCase[]> {
   }))
   const score = { total, parts: {} }
   const scores = { reward: score, accuracy: score, partialCredit: score, examF1: score }
-  return Array.from({ length: count }, () => ({ truth: tinyLung, episode, scores }))
+  return Array.from({ length: count }, (_, n) => ({
+    ...{ truth: { ...tinyLung, id: `case-${n}` }, episode, scores },
+  }))
 }
 
 describe('intervals of a summary', () => {

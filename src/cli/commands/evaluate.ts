@@ -13,6 +13,7 @@ import {
   evaluateReferences,
   type References,
 } from '../../evaluation/evaluate.js'
+import { createFaultGuard } from '../../evaluation/fault-guard.js'
 import { type PlayedCase, playCases } from '../../evaluation/play-cases.js'
 import { withoutUndefined } from '../../platform/without-undefined.js'
 import type { CaseFlags } from '../flags/flags.js'
@@ -20,7 +21,13 @@ import { evaluationText } from '../print/evaluation-text.js'
 import { reportStop } from '../print/failure.js'
 import { commandLine, numberText, output, type Terminal } from '../print/output.js'
 import { startProgress } from '../print/progress.js'
-import { type EvaluationArchive, openArchive, planModules, readPlan } from './evaluation-archive.js'
+import {
+  consultationKey,
+  type EvaluationArchive,
+  openArchive,
+  planModules,
+  readPlan,
+} from './evaluation-archive.js'
 import { isPaid, layModels } from './play-models.js'
 import type { DoctorFlags, PlayPlan, PlaySession } from './play-plan.js'
 import { createPlan, openPlaySession, planCases } from './play-plan.js'
@@ -35,7 +42,7 @@ interface EvaluateFlags extends CaseFlags, DoctorFlags {
 /** Flags that a resumed evaluation reads from its folder, and so must not be given again. */
 const storedFlags: readonly (keyof EvaluateFlags)[] = [
   ...(['agent', 'patient', 'exams', 'model', 'reward', 'seed', 'lang', 'tier', 'split'] as const),
-  ...(['cases', 'clinic', 'maxTurns', 'questionsOnly', 'out'] as const),
+  ...(['cases', 'clinic', 'maxTurns', 'questionsOnly', 'repeats', 'temperature', 'out'] as const),
 ]
 
 const kebab = (name: string): string => name.replace(/[A-Z]/g, (c) => `-${c.toLowerCase()}`)
@@ -57,36 +64,6 @@ function readOrCreatePlan(flags: EvaluateFlags): Promise<PlayPlan> {
       '--agent: expected the agent to evaluate (oracle, random, chat, or the folder of a run, among others), got none',
     )
   return createPlan({ ...flags, agent })
-}
-
-/** Consecutive faults from the first case on after which the evaluation gives up. */
-const maxFirstFaults = 5
-
-/** Aborts when none of the first cases, or none of a long row of cases, could be played. */
-function createFaultGuard(count: number, concurrency: number) {
-  const down = new AbortController()
-  let episodes = 0
-  let row = 0
-  return {
-    signal: down.signal,
-    see({ fault }: PlayedCase): void {
-      if (!fault) {
-        episodes++
-        row = 0
-        return
-      }
-      row++
-      const limit =
-        episodes === 0 ? Math.min(maxFirstFaults, count) : maxFirstFaults + 4 * concurrency
-      if (row >= limit && !down.signal.aborted)
-        down.abort(
-          new Fault(
-            fault.code,
-            `${row} consultations in a row could not be played: ${fault.message}`,
-          ),
-        )
-    },
-  }
 }
 
 /** Creates the progress note: mean accuracy so far, over consultations that have one, and what the models used. */
@@ -120,23 +97,26 @@ async function playRest(
   terminal: Terminal,
 ): Promise<void> {
   const { task } = stage
-  const rest = cases.filter(({ id }) => !archive?.done.has(id))
-  const from = cases.length - rest.length
+  const { repeats = 1 } = plan
+  const isDone = ({ id }: Case, repeat: number) =>
+    archive?.done.has(consultationKey(id, repeat)) ?? false
+  const total = repeats * cases.length
+  const from = archive?.done.size ?? 0
   const concurrency = flags.concurrency ?? 8
-  const guard = createFaultGuard(rest.length, concurrency)
+  const guard = createFaultGuard(total - from, concurrency)
   const signal = AbortSignal.any([terminal.signal, guard.signal])
   // Every model call in progress adds a listener.
   setMaxListeners(0, signal)
   const bar = await startProgress(terminal, {
     ...flags,
     label: plan.agent,
-    total: cases.length,
+    total,
     from,
   })
   const note = runningNote(stage.usage)
   try {
     await playCases({
-      ...{ cases: rest, makeEnv: task.makeEnv, measures: task.measures },
+      ...{ cases, repeats, isDone, makeEnv: task.makeEnv, measures: task.measures },
       ...{ agent: doctor, agentName: plan.agent, seed: plan.recipe.seed, concurrency, signal },
       onPlayed: (one) => {
         played.push(one)
@@ -183,21 +163,36 @@ async function evaluateSession(
   const { plan, stage, cases, archive, played } = session
   const { task } = stage
   const { seed } = plan.recipe
+  const { repeats = 1 } = plan
   let usage: UsageByRole = {}
   let done: { readonly inOrder: readonly PlayedCase[]; readonly references: References }
   try {
     await playRest(session, terminal)
-    const now = new Map(played.map((one) => [one.truth.id, one] as const))
-    const inOrder = cases.flatMap(({ id }) => archive?.done.get(id) ?? now.get(id) ?? [])
+    const now = new Map(
+      played.map((one) => [consultationKey(one.truth.id, one.repeat), one] as const),
+    )
+    const inOrder = cases.flatMap(({ id }) =>
+      Array.from({ length: repeats }, (_, repeat) => {
+        const key = consultationKey(id, repeat)
+        return archive?.done.get(key) ?? now.get(key) ?? []
+      }).flat(),
+    )
     assertAnyScored(inOrder)
     done = { inOrder, references: await playReferences(session, terminal) }
   } finally {
     // A model that plays the patient plays it for floor and ceiling too.
     usage = archive ? await archive.close(stage.usage()) : stage.usage()
   }
+  const apart =
+    archive && archive.done.size > 0 && usage.patient && !plan.recipe.models?.cassette
+      ? [
+          'the repeats were played in several sittings without a cassette, so that the patient may have answered one question in two ways',
+        ]
+      : []
   return buildEvaluation(done.inOrder, {
+    notes: [...stage.notes(), ...apart],
     ...{ agent: plan.agent, tier: task.tier, lang: task.language, split: plan.split },
-    ...{ seed, references: done.references, usage },
+    ...{ seed, repeats, references: done.references, usage },
     rewardBounds: task.measures.reward.bounds,
   })
 }
@@ -208,8 +203,9 @@ const resumeCommand = (plan: PlayPlan, folder: string): string =>
 
 /** Where the consultations are, and how those that the world failed are played again. */
 function keptText({ cases, episodes }: Evaluation, plan: PlayPlan, folder: string): string {
-  if (episodes === cases) return `kept in ${folder}`
-  const lost = `${cases - episodes} of ${cases} consultations were lost to faults of the world`
+  const all = cases * (plan.repeats ?? 1)
+  if (episodes === all) return `kept in ${folder}`
+  const lost = `${all - episodes} of ${all} consultations were lost to faults of the world`
   return `kept in ${folder}; ${lost}. Play them again with:\n  ${resumeCommand(plan, folder)}`
 }
 
@@ -260,10 +256,11 @@ export async function evaluate(flags: EvaluateFlags, terminal: Terminal): Promis
     await out.say(evaluationText(evaluation, stage.task.ceiling.name))
     if (archive) await out.note(keptText(evaluation, plan, archive.folder))
     if (flags.json) await out.document(report)
-    return 0
+    // A report about the lesser part of the cases must not pass for one about all.
+    return evaluation.episodes * 2 < evaluation.cases * (plan.repeats ?? 1) ? 1 : 0
   } catch (error) {
     const done = (archive?.done.size ?? 0) + session.played.filter(({ episode }) => episode).length
-    const kept = `${done} of ${cases.length} consultations are kept.`
+    const kept = `${done} of ${cases.length * (plan.repeats ?? 1)} consultations are kept.`
     if (terminal.signal.aborted) {
       if (done === 0) return reportStop(terminal, 'Nothing was played.')
       const folder = await archivePlayed(session)

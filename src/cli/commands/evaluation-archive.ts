@@ -7,7 +7,7 @@ import { z } from 'zod'
 import { type Case, graderView } from '../../case.js'
 import { addUsageByRole, type UsageByRole } from '../../chats/account.js'
 import { Fault, rethrowAsFault } from '../../error.js'
-import type { Measures, PlayedCase } from '../../evaluation/play-cases.js'
+import { type Measures, type PlayedCase, repeatOf } from '../../evaluation/play-cases.js'
 import { scoreEpisode } from '../../reward.js'
 import { lockRun, type RunLock } from '../../runs/lock.js'
 import { readUsage, writeUsage } from '../../runs/models/usage-file.js'
@@ -30,6 +30,8 @@ const PlanFile = z.strictObject({
   baseUrl: z.string().exactOptional(),
   model: z.string().exactOptional(),
   questionsOnly: z.boolean().exactOptional(),
+  repeats: z.number().int().min(1).exactOptional(),
+  temperature: z.number().min(0).exactOptional(),
   recipe: StoredRecipe,
 })
 
@@ -43,10 +45,12 @@ async function truncateTornLine(path: string): Promise<void> {
     await truncate(path, bytes.lastIndexOf(10) + 1)
 }
 
+/** Names one consultation of an evaluation. */
+export const consultationKey = (caseId: string, repeat = 0): string => `${repeat}/${caseId}`
+
 async function readDone(
   path: string,
-  cases: readonly Case[],
-  measures: Measures,
+  { cases, measures, seed }: ArchiveParts & { readonly seed: number },
 ): Promise<Map<string, PlayedCase>> {
   const byId = new Map(cases.map((truth) => [truth.id, truth] as const))
   const done = new Map<string, PlayedCase>()
@@ -57,7 +61,8 @@ async function readDone(
     const truth = byId.get(episode.caseId)
     if (!truth) continue
     const scores = await scoreEpisode(episode, graderView(truth), measures)
-    done.set(truth.id, { truth, episode, scores })
+    const repeat = repeatOf(episode, seed)
+    done.set(consultationKey(truth.id, repeat), { truth, repeat, episode, scores })
   }
   return done
 }
@@ -173,14 +178,9 @@ interface ArchiveParts {
   readonly measures: Measures
 }
 
-async function openLocked(
-  folder: string,
-  plan: PlayPlan,
-  { cases, measures }: ArchiveParts,
-  lock: RunLock,
-) {
+async function openLocked(folder: string, plan: PlayPlan, parts: ArchiveParts, lock: RunLock) {
   let kept = await holdsPlan(folder, plan)
-  const done = await readDone(join(folder, episodesName), cases, measures)
+  const done = await readDone(join(folder, episodesName), { ...parts, seed: plan.recipe.seed })
   const usage = await readUsage(folder)
   await mkdir(folder, { recursive: true })
   if (!kept) await writeFileAtomically(join(folder, planName), stringify(storedPlan(folder, plan)))
@@ -189,7 +189,7 @@ async function openLocked(
     folder,
     /** Says whose lock was taken over, if that was so. */
     takenOver: lock.takenOver,
-    /** Played cases of earlier sittings, by case id. */
+    /** What earlier sittings played, by {@link consultationKey}. */
     done: done as ReadonlyMap<string, PlayedCase>,
     /** Appends one episode; a case that ended in a fault is left for the next sitting. */
     keep({ episode, truth, scores }: PlayedCase): void {

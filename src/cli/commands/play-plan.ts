@@ -17,6 +17,7 @@ import { doctorGrammar } from '../../runs/backends.js'
 import { readStoredRecipe } from '../../runs/directory.js'
 import { isModelPatient } from '../../runs/models/recipe-models.js'
 import { openRoleModels } from '../../runs/models/role-models.js'
+import { siblingNotes } from '../../runs/models/sibling-notes.js'
 import { type Recipe, withPreset } from '../../runs/recipe.js'
 import { selectionCount, taskOf } from '../../runs/task-of-recipe.js'
 import { baseRecipe, openTrained, trainedAt } from '../../runs/trained.js'
@@ -48,6 +49,10 @@ export interface DoctorFlags {
   readonly reward?: string
   readonly maxTurns?: number
   readonly questionsOnly?: boolean
+  /** Consultations of each case. */
+  readonly repeats?: number
+  /** Of a trained doctor's draws. */
+  readonly temperature?: number
   readonly trust?: boolean
 }
 
@@ -68,7 +73,7 @@ export async function createPlan(
   flags: CaseFlags & DoctorFlags & { readonly agent: string },
 ): Promise<PlayPlan> {
   const { agent, split = 'heldout', patient, exams, persona, baseUrl, model } = flags
-  const { seed, lang, reward, maxTurns, questionsOnly, tier } = flags
+  const { seed, lang, reward, maxTurns, questionsOnly, tier, repeats, temperature } = flags
   const { count, file: caseFile } = flags.cases ?? {}
   const own = await baseRecipe(flags)
   const played = flags.env === undefined ? own : withPreset(own, flags.env)
@@ -90,6 +95,7 @@ export async function createPlan(
     recipe,
     ...withoutUndefined({ patient, exams: exams && [...exams], persona, baseUrl, model }),
     ...(questionsOnly ? { questionsOnly } : {}),
+    ...withoutUndefined({ repeats, temperature }),
   }
 }
 
@@ -102,7 +108,7 @@ export const clinicKnowledge = async (
 
 /** Opens the plan's agent: one of the task's, a module's, a chat model, or a trained policy. */
 async function doctorOf(
-  { agent, questionsOnly = false, recipe }: PlayPlan,
+  { agent, questionsOnly = false, recipe, temperature }: PlayPlan,
   task: Task,
   chat: Chat | undefined,
   /** Takes ownership of a resource that must be closed after the consultation. */
@@ -110,6 +116,11 @@ async function doctorOf(
 ): Promise<AnyAgent> {
   const named = isModule(agent) ? await resolveAgent(agent, task.agents) : task.agents[agent]
   const made = chat ? undefined : named
+  if (temperature !== undefined && (made || chat))
+    throw new Fault(
+      'bad-input',
+      `--temperature: expected a trained doctor${chat ? ' (of a chat model: --set models.doctor.temperature=T)' : ''}, got \`${agent}\``,
+    )
   if (made) return rethrowRangeError(`--agent ${agent}`, () => made({ questionsOnly }))
   if (questionsOnly)
     throw new Fault(
@@ -125,7 +136,7 @@ async function doctorOf(
     )
   const opened = await openTrained(trained, recipe, task)
   own(opened)
-  return opened.backend.sampler({ temperature: 0 })
+  return opened.backend.sampler({ temperature: temperature ?? 0 })
 }
 
 /** The recipe of the plan's agent, if that is a run that was trained on the plan's case file. */
@@ -219,6 +230,11 @@ export async function openPlaySession(
   const keep = (one: AsyncDisposable) => void opened.push(one)
   return {
     task,
+    /** Where repeats of a case may not have met the same patient. */
+    notes: (): readonly string[] => [
+      ...models.notes(),
+      ...siblingNotes({ patient: name, exams: plan.exams ?? recipe.env.exams }),
+    ],
     /** Opens the plan's doctor. */
     openDoctor: async (): Promise<AnyAgent> =>
       human ?? doctorOf(plan, task, models.chats.doctor, keep),

@@ -4,8 +4,8 @@ import { Fault } from '../../error.js'
 import { suggestNames } from '../../platform/did-you-mean.js'
 import { withoutUndefined } from '../../platform/without-undefined.js'
 import { dialectNames, type ServerDialect } from '../../server/dialect-names.js'
-import type { RunningServer, ServerOptions } from '../../server/server.js'
-import { startServer } from '../../server/server.js'
+import { checkHost, type ServerOptions, startServer } from '../../server/server.js'
+import { isWorker, type RunningWorkers, serveAsWorker, startWorkers } from '../../server/workers.js'
 import { readCases } from '../../storage/case-files.js'
 import { reportStop } from '../print/failure.js'
 import { output, type PrintFlags, type Terminal, table } from '../print/output.js'
@@ -24,6 +24,7 @@ interface ServeFlags extends PrintFlags {
   readonly idleSeconds?: number
   readonly waitSeconds?: number
   readonly deadlineSeconds?: number
+  readonly workers?: number
 }
 
 const tokenForm: TokenForm = {
@@ -58,7 +59,7 @@ async function fileCases(file: string | undefined): Promise<ServerOptions['cases
 }
 
 const serverText = (
-  { address }: RunningServer,
+  { address }: RunningWorkers,
   dialects: readonly ServerDialect[],
   place: TokenPlace | undefined,
 ): string => {
@@ -85,29 +86,58 @@ const untilStopped = (signal: AbortSignal): Promise<void> =>
     process.once('SIGTERM', () => resolve())
   })
 
-/** Runs `bedside serve` until Ctrl-C. @returns the exit code */
-export async function serve(flags: ServeFlags, terminal: Terminal): Promise<number> {
-  const { tokenFile = 'runs/serve/token', host, port } = flags
-  const out = output(terminal, flags)
-  const dialects = checkDialects(flags.dialect)
-  const cases = await fileCases(flags.cases)
-  const known =
-    flags.token === false ? undefined : await resolveToken(tokenFile, terminal.env, tokenForm)
-  const server = await startServer({
-    dialects,
-    version: version(),
-    onError: (error) => void out.note(error instanceof Error ? String(error.stack) : String(error)),
-    ...withoutUndefined({ host, port, cases, token: known?.token }),
-    ...withoutUndefined({
-      most: flags.maxSessions,
-      idleSeconds: flags.idleSeconds,
-      waitSeconds: flags.waitSeconds,
-      deadlineSeconds: flags.deadlineSeconds,
-    }),
-  }).catch((error: unknown) => {
+/** What the flags say of a server. */
+const serverOptions = async (flags: ServeFlags): Promise<ServerOptions> => ({
+  version: version(),
+  ...withoutUndefined({
+    host: flags.host,
+    port: flags.port,
+    cases: await fileCases(flags.cases),
+    most: flags.maxSessions,
+    idleSeconds: flags.idleSeconds,
+    waitSeconds: flags.waitSeconds,
+    deadlineSeconds: flags.deadlineSeconds,
+  }),
+})
+
+/** Starts the server in this process, or in several. @throws Fault `bad-input` for a host without a token */
+async function startServing(
+  flags: ServeFlags,
+  options: ServerOptions,
+  onError: (error: unknown) => void,
+): Promise<RunningWorkers> {
+  const { workers = 1 } = flags
+  try {
+    if (workers === 1) return await startServer({ ...options, onError })
+    checkHost(options)
+    const { host, port } = options
+    return await startWorkers({ count: workers, host, port }, (number) =>
+      onError(`Process ${number} of the server died, and is started again; its sessions are gone`),
+    )
+  } catch (error) {
     if (error instanceof RangeError) throw new Fault('bad-input', `--host: ${error.message}`)
     throw error
-  })
+  }
+}
+
+/** Runs `bedside serve` until Ctrl-C. @returns the exit code */
+export async function serve(flags: ServeFlags, terminal: Terminal): Promise<number> {
+  const { tokenFile = 'runs/serve/token' } = flags
+  const out = output(terminal, flags)
+  const onError = (error: unknown) =>
+    void out.note(error instanceof Error ? String(error.stack) : String(error))
+  const dialects = checkDialects(flags.dialect)
+  const known =
+    flags.token === false ? undefined : await resolveToken(tokenFile, terminal.env, tokenForm)
+  const options = {
+    ...(await serverOptions(flags)),
+    ...{ dialects, ...withoutUndefined({ token: known?.token }) },
+  }
+  if (isWorker()) {
+    await serveAsWorker((place, port) => startServer({ ...options, port, place, onError }))
+    return 0
+  }
+  const server = await startServing(flags, options, onError)
   const { address } = server
   if (flags.json)
     await out.document({ address, token: known?.place ?? null, dialects, version: version() })

@@ -11,6 +11,7 @@ import {
   collect,
   parseBackend,
   parseFinite,
+  parseTemperature,
   parseWhole,
   trustHelp,
 } from './flags.js'
@@ -39,6 +40,20 @@ export function addConsult(program: Command, declare: Declare): void {
   addSeedFlags(addCaseFlags(command, 'a case file, or how many generated cases to choose from'))
 }
 
+/** Adds flags on how often each case is played, and how a trained doctor draws. */
+const addDrawFlags = (command: Command): Command =>
+  command
+    .option(
+      '--repeats <K>',
+      'consultations of each case, with the same patient and other draws of the agent: pass@1 to pass@K (default: 1)',
+      parseWhole(1, 1000),
+    )
+    .option(
+      '--temperature <T>',
+      'of what a trained doctor draws (default: 0); a chat model has --set models.doctor.temperature=T',
+      parseTemperature,
+    )
+
 /** Adds `evaluate`. */
 export function addEvaluate(program: Command, declare: Declare): void {
   const command = declare(program, 'evaluate', {
@@ -48,7 +63,7 @@ export function addEvaluate(program: Command, declare: Declare): void {
       'evaluate --agent oracle --tier hard --cases 200',
       'evaluate --agent oracle --cases my-cases.jsonl --split all',
       'evaluate --agent oracle --questions-only --max-turns 11 --tier standard',
-      'evaluate --agent runs/demo-20260101-120000 --json',
+      'evaluate --agent runs/demo-20260101-120000 --repeats 8 --temperature 1',
       'evaluate --agent chat --model qwen3-8b --base-url http://localhost:8000/v1 --cases 50 --out runs/qwen',
       'evaluate --resume runs/qwen',
     ],
@@ -67,7 +82,7 @@ export function addEvaluate(program: Command, declare: Declare): void {
     )
     .option('--out <DIR>', 'keep every episode here as it ends (default with a chat model: runs/…)')
     .option('--resume <DIR>', 'go on with an evaluation that stopped')
-  addSplitFlag(addDoctorFlags(command), 'heldout', ['train', 'heldout', 'all'])
+  addSplitFlag(addDoctorFlags(addDrawFlags(command)), 'heldout', ['train', 'heldout', 'all'])
   addSeedFlags(addCaseFlags(command, 'a case file, or how many generated cases (default: 400)'))
 }
 

@@ -168,6 +168,13 @@ export function parseFinite(value: string): number {
   return n
 }
 
+/** Parses a temperature. */
+export function parseTemperature(value: string): number {
+  const n = parseFinite(value)
+  if (n < 0) throw new InvalidArgumentError('Expected a number from 0.')
+  return n
+}
+
 /** Parses `--backend`. */
 export function parseBackend(value: string): string {
   if (value === 'embedded' || value === 'sidecar' || isModule(value)) return value

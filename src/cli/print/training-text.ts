@@ -4,7 +4,7 @@ import { graderView } from '../../case.js'
 import type { PlayedCase } from '../../evaluation/play-cases.js'
 import type { TrainingResult } from '../../runs/train.js'
 import { episodeText } from './consultation-text.js'
-import { estimateText } from './evaluation-text.js'
+import { estimateText, noteLines, speechLines, usageLines } from './evaluation-text.js'
 import { commandLine, numberText, type Output, table } from './output.js'
 
 /** Held-out scores before and after training, between floor and ceiling. */
@@ -38,6 +38,9 @@ function trainingText({ report, task }: TrainingResult): string {
     ]),
     '',
     `${report.steps} steps, ${groups.formed} groups (${groups.zeroVariance} without variance, ${groups.dropped} dropped), ${samples.used} samples used, ${samples.unavailable} unavailable; ${report.timing.seconds.toFixed(1)} s`,
+    ...usageLines(report.usage ?? {}),
+    ...speechLines(report.patient),
+    ...noteLines(report.notes),
   ].join('\n')
 }
 

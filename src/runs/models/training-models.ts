@@ -9,6 +9,7 @@ import { doctorGrammar } from '../backends.js'
 import type { Recipe } from '../recipe.js'
 import { hasChatTeacher, isModelPatient } from './recipe-models.js'
 import { openRoleModels, type RoleModels } from './role-models.js'
+import { siblingNotes } from './sibling-notes.js'
 import { readUsage, writeUsage } from './usage-file.js'
 
 /** Open models of a training run. Disposing them closes the cassette and writes `usage.json`. */
@@ -25,13 +26,6 @@ export interface TrainingModels extends AsyncDisposable {
   /** What did not hold, in sentences. */
   readonly notes: RoleModels['notes']
 }
-
-const releasedExams = ({ env }: Recipe): readonly string[] =>
-  env.exams?.includes('diaggym-parity')
-    ? [
-        'diaggym-parity reads the examinations that were done before, so that siblings may have had different results of one examination; diaggym gives all the same',
-      ]
-    : []
 
 /**
  * Opens the models of a recipe whose run is in `out`.
@@ -60,7 +54,7 @@ export async function openTrainingModels(recipe: Recipe, out: string): Promise<T
       ? { chat: chatDoctor({ chat: chats.doctor, grammar: doctorGrammar(recipe) }) }
       : {},
     used: () => addUsageByRole(before, ledger.used()),
-    notes: () => [...opened.notes(), ...releasedExams(recipe)],
+    notes: () => [...opened.notes(), ...siblingNotes({ ...recipe.env, own: recipe.own })],
     async [Symbol.asyncDispose]() {
       opened[Symbol.dispose]()
       if (existsSync(out)) await writeUsage(out, before, ledger.used())

@@ -312,6 +312,26 @@ describe('an evaluation that stopped', () => {
     expect(JSON.parse(await readFile(join(out, 'report.json'), 'utf8'))).toEqual(resumed)
   })
 
+  test('--repeats reports pass@k, and goes on where it stopped', async () => {
+    const out = join(folder, 'repeated')
+    const argv = ['evaluate', '--agent', 'random', '--cases', '5', '--repeats', '4', '--out', out]
+    const whole = await document(argv)
+    expect(whole).toMatchObject({
+      ...{ cases: 5, episodes: 20, repeats: 4, unavailable: 0 },
+      passAt: { 1: { cases: 5 }, 4: { cases: 5 } },
+    })
+    const file = join(out, 'episodes.jsonl')
+    const lines = (await readFile(file, 'utf8')).trimEnd().split('\n')
+    expect(lines).toHaveLength(20)
+    await writeFile(file, `${lines.filter((_, n) => n % 3 > 0).join('\n')}\n`)
+    const resumed = await document(['evaluate', '--resume', out])
+    expect(timeless(resumed)).toEqual(timeless(whole))
+    const again = (await readFile(file, 'utf8')).trimEnd().split('\n')
+    expect(again.sort()).toEqual(lines.sort())
+    const warm = await bedside(['evaluate', '--agent', 'random', '--temperature', '1'])
+    expect([warm.code, warm.stderr]).toEqual([2, expect.stringContaining('--temperature')])
+  })
+
   test('keeps its own cases: other flags beside --resume and another plan in --out are refused', async () => {
     const out = join(folder, 'kept')
     expect(

@@ -131,6 +131,37 @@ describe('evaluate with models', () => {
     expect(await episodes('replayed')).toEqual(await episodes('recorded'))
   })
 
+  test('what lost most of its consultations has failed, report and all; played again, it has not', async () => {
+    let fails = true
+    let asked = 0
+    // Every fourth consultation is answered: never so many in a row are lost that nothing more is tried.
+    const server = await chatServer((response, request) => {
+      const answered = completion('Diagnosis: Influenza')
+      const handler: Handler =
+        fails && asked++ % 4 > 0 ? json({ error: { message: 'no' } }, 400) : answered
+      return handler(response, request)
+    })
+    open.push(server.close)
+    const out = join(folder, 'mostly-lost')
+    const argv = ['evaluate', '--agent', 'chat', '--model', 'd', '--base-url', server.baseURL]
+    const lost = await bedside([
+      ...argv,
+      '--cases',
+      '8',
+      '--concurrency',
+      '1',
+      '--out',
+      out,
+      '--json',
+    ])
+    expect(JSON.parse(lost.stdout)).toMatchObject({ episodes: 2, faults: { refused: 6 } })
+    expect([lost.code, lost.stderr]).toEqual([1, expect.stringContaining(`--resume ${out}`)])
+    fails = false
+    const whole = await bedside(['evaluate', '--resume', out, '--json'])
+    expect(JSON.parse(whole.stdout)).toMatchObject({ episodes: 8, unavailable: 0 })
+    expect(whole.code).toBe(0)
+  })
+
   test('a budget stops it, what is done is kept, and it goes on from there', async () => {
     const { baseURL } = await serve(speak)
     const out = join(folder, 'spent')

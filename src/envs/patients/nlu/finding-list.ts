@@ -4,7 +4,14 @@ import { isGeneric } from './attributes.js'
 import { matchEnglish } from './english/list-members.js'
 import type { FindingMatch, PhrasedSentence, SentenceContext } from './finding-match.js'
 import { chooseFinding, guessFinding, languageByScript } from './finding-match.js'
-import { aFinding, type ListMember, type Meant, nameWith, type Shared } from './list-member.js'
+import {
+  aFinding,
+  aJoined,
+  type ListMember,
+  type Meant,
+  nameWith,
+  type Shared,
+} from './list-member.js'
 
 /** Added to the thresholds for a member of a list by itself, and for one with the head of the first member. */
 const penalty = { alone: 0.8, headed: 0.6 } as const
@@ -20,6 +27,7 @@ const circumstance = new RegExp(
   [
     String.raw`^(?:when|if|while|after|before|since|because|as|like|so that|until|that|which|who)\b`,
     String.raw`\b(?:such as|for example|for instance|like when)\b`,
+    String.raw`\b(?:worse|better) (?:when|if|while) (?:you|he|she)\b`,
     '(?:的时候|之前|之后|以前|以后|时|后)$|^(?:像|如果|要是)|比如|例如|譬如',
   ].join('|'),
 )
@@ -139,7 +147,7 @@ function matchMember(
   const pain = shared.heads.length > 0 && painWord.test(text)
   if (named !== undefined) return aFinding(named)
   // Words that say nothing alone may with what they share: "any blood or mucus in the stool".
-  if (isGeneric(text) && !pain) return aFinding(nameWith(context, text, shared))
+  if (isGeneric(text) && !pain) return aJoined(nameWith(context, text, { ...shared, heads: [] }))
   if (language === 'en') return matchEnglish(context, member, shared, pair)
   const { id } = pain ? { id: undefined } : guessFinding(own, penalty.alone)
   return aFinding(id ?? nameWith(context, text, shared) ?? guessHeaded(context, member, shared))
@@ -181,6 +189,8 @@ function isOneQuestion(
 /** What a list asks for. */
 export interface FindingList {
   readonly findings: readonly string[]
+  /** Of them, those named with words of another member. */
+  readonly joined: readonly string[]
   readonly asides: readonly string[]
 }
 
@@ -217,6 +227,6 @@ export function matchFindingList(
     (id) => !holds(id),
   )
   return findings.length > 0 && findings.length + asides.length > 1
-    ? { findings, asides }
+    ? { findings, joined: meant.flatMap((one) => (one?.joined ? one.id : [])), asides }
     : undefined
 }

@@ -15,6 +15,8 @@ export interface Topic {
   readonly attribute?: AskedAttribute
   /** Not named: taken for it by similarity. */
   readonly guessed?: boolean
+  /** Named with words of another member of its list. */
+  readonly joined?: boolean
   /** Named by technical words alone. */
   readonly jargon?: boolean
   /** No finding records this attribute of the complaint; `finding` is the complaint itself. */
@@ -48,11 +50,8 @@ export function findAncestors({ finding }: Knowledge, id: string): readonly stri
 }
 
 /** The attribute of a finding that holds what is asked for more closely. */
-const widerAttribute: { readonly [attribute in AskedAttribute]?: AskedAttribute } = {
-  side: 'site',
-  score: 'severity',
-  spell: 'duration',
-}
+// biome-ignore format: one line
+const widerAttribute: { readonly [attribute in AskedAttribute]?: AskedAttribute } = { side: 'site', score: 'severity', spell: 'duration' }
 
 /** The finding that has a number on an instrument, such as how high a fever is. */
 const readFinding = perKnowledge(({ details, finding }) =>
@@ -272,9 +271,8 @@ export function followedTopic(
   fits: (id: string) => boolean,
 ): Topic | undefined {
   // "How many days exactly?" goes on about the whole illness.
-  const [last] = lastAsked(context)
-  const whole = last !== undefined && isWholeIllness(knowledge, last)
-  if (whole && knowledge.finding.get(last)?.attribute === attribute)
+  const last = lastAsked(context)[0] ?? ''
+  if (isWholeIllness(knowledge, last) && knowledge.finding.get(last)?.attribute === attribute)
     return { finding: last, attribute }
   const history = lastHistory(
     knowledge,

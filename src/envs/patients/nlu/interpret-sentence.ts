@@ -242,8 +242,8 @@ export function interpretSentence(given: PhrasedSentence): SentenceMeaning {
   if (act.asksDiagnosis(text)) return meaning
   if (silent || (!says && act.offer.test(text) && !act.isRequest(text))) return meaning
   const named = meaning.topics.length > 0
-  if (!named && !says && (act.openQuestion.test(text) || act.invitesQuestions.test(text)))
-    return meaning
+  const open = act.openQuestion.test(text) && !act.pastTrouble.test(text)
+  if (!named && !says && (open || act.invitesQuestions.test(text))) return meaning
   // "Where did it start?" asks for a detail of the complaint, whatever other question it is like.
   if (meaning.loose.length > 0 && (!says || checksDuration(text))) return meaning
   const treatment = askedOfTreatment(given)
@@ -331,7 +331,8 @@ function interpretNamed(
 ): SentenceMeaning {
   const { sentence, found } = given
   const { start, text } = sentence
-  const open = act.openQuestion.test(text) && !act.wholeIllness.test(text)
+  const open =
+    act.openQuestion.test(text) && !act.wholeIllness.test(text) && !act.pastTrouble.test(text)
   const excludes = excludedPart(text)
   const about = found.filter(
     (match) =>
@@ -341,7 +342,13 @@ function interpretNamed(
   // "What has been going on?" is about the whole illness too, "anything apart from the fever?" about the rest.
   if (open && about.length === 0) return nothing
   const list = matchFindingList(given, about)
-  if (list) return { ...topics(list.findings, true), asides: list.asides }
+  if (list) {
+    const meaning = topics(list.findings, true)
+    const joined = meaning.topics.map((topic) =>
+      list.joined.includes(topic.finding) ? { ...topic, joined: true } : topic,
+    )
+    return { ...meaning, topics: joined, asides: list.asides }
+  }
   // What was excluded by name is not asked for, what a fronted "with …" names is where nothing else is.
   const named =
     about.length > 0 || (found.length > 0 && !excludes?.whole)

@@ -45,7 +45,13 @@ export function nameWith(
 }
 
 /** What a member asks for: a finding, or a topic that no finding answers. */
-export type Meant = { readonly id: string; readonly aside: boolean } | undefined
+export type Meant =
+  | { readonly id: string; readonly aside: boolean; readonly joined?: boolean }
+  | undefined
+
+/** What a member asks for that names a finding with words of another member. */
+export const aJoined = (id: string | undefined): Meant =>
+  id === undefined ? undefined : { id, aside: false, joined: true }
 
 /** What a member asks for that asks for a finding, or for nothing. */
 export const aFinding = (id: string | undefined): Meant =>

@@ -103,7 +103,9 @@ export const isOfAnother = (text: string): boolean => act.family.test(text) || p
 /** Whether a Chinese sentence mentions anybody but the patient. */
 export const namesPeople = (text: string): boolean =>
   isOfAnother(text) ||
-  /[人谁家]|接触|传染|同住|同[学事屋桌]|老师|朋友|孩子|宝宝|一[起块]|周围|身边|邻居/.test(text)
+  /[人谁家祖辈]|接触|传染|同住|同[学事屋桌]|室友|老师|朋友|对象|孩子|宝宝|爹娘|[姨姑舅叔伯][妈父母]|老的小的|共用|一代|一[起块]|周围|身边|邻居/.test(
+    text,
+  )
 
 const addressed =
   /(?<![你他她的])(?:爸爸|妈妈|爷爷|奶奶|外公|外婆|姥姥|姥爷|大哥|大姐|哥哥|姐姐|弟弟|妹妹)(?=，?(?:你(?!的?(?:爸|妈|爷|奶|家))|[先别慢请来]|这边))/g

@@ -11,7 +11,7 @@ import type { NormalisedText, PhraseMatch } from '../../../text/phrase-search.js
 import { findPhrases, normaliseText } from '../../../text/phrase-search.js'
 import * as act from './acts.js'
 import { isAsideMatch } from './asides.js'
-import { type AskedAttribute, isGeneric } from './attributes.js'
+import { type AskedAttribute, findAttributes, isGeneric } from './attributes.js'
 import { findInterrupted } from './chinese/infixes.js'
 import { plainChinese } from './chinese/variants.js'
 import { classifyAct, expectation } from './classify.js'
@@ -99,7 +99,7 @@ function dropUnlikely(
   if (topics.length < 2 || text.length > maxFuzzyLength) return topics
   if (isGeneric(removeMatches(text, 0, matches))) return topics
   const { score, scoreOf } = lexicon.findSimilar(text)
-  // In English what is asked by name, in a question of its own or in a list, stays: "Any pain in the belly? Bloating?"
+  // In English what is asked by name in a question of its own stays: "Any pain in the belly? Bloating?"
   const kept = topics.filter(
     ({ finding }) => score - scoreOf(finding) < maxLag || apart.has(finding),
   )
@@ -158,13 +158,16 @@ function interpret(lexicon: Lexicon, utterance: string): ParsedUtterance {
     return guessed ? (nameTopic(lexicon, text) ?? written) : written
   if (!doubtful && isAside(lexicon, text)) return written
   const spelt = lexicon.correctSpelling(text)
+  const asked = findAttributes(normaliseText(text).text)
   const texts = [...(spelt === text ? [] : [spelt]), ...lexicon.correctHomophones(text)]
   for (const corrected of texts) {
     const understood = interpretText(lexicon, corrected)
     const named = understood.kind === 'finding' && !understood.topics.every(isGuessed)
     const better = english ? named : understood.kind === 'finding'
-    // A correction that leaves nothing of a question has lost it.
-    const lost = understood.kind === 'courtesy' && written.questions > 0
+    // A correction that leaves nothing of a question has lost it, one that leaves only "where?" what it is about.
+    const lost =
+      (understood.kind === 'courtesy' && written.questions > 0) ||
+      (understood.kind === 'attribute' && understood.loose.every((one) => asked.includes(one)))
     if (doubtful ? better : !isVague(understood) && !lost) return understood
   }
   return written
@@ -257,12 +260,14 @@ function collectTopics(
   const sure = asked.length === named.length && !named.some(isGuessed)
   const english = languageByScript(read.text) === 'en'
   if (sure && !english) return named
-  const apart = meanings.filter(
-    ({ topics }) => (english || topics.length === 1) && !topics.some(isGuessed),
-  )
+  const apart = meanings.filter(({ topics }) => topics.length === 1 && !topics.some(isGuessed))
   // So does a detail of what was named before: "Can't sit still? Since when?".
   const details = english ? named.filter(({ of }) => of !== undefined) : []
-  const ids = [...apart.flatMap(({ topics }) => topics), ...details]
+  const ids = [
+    ...details,
+    ...apart.flatMap(({ topics }) => topics),
+    ...named.filter(({ joined }) => joined),
+  ]
     .map(({ finding }) => finding)
     .filter((id) => english || isWholeIllness(lexicon.knowledge, id))
   return dropUnlikely(lexicon, read, matches, named, new Set(ids))

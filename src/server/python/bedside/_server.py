@@ -5,47 +5,17 @@ from __future__ import annotations
 import atexit
 import json
 import os
-import shlex
-import shutil
 import subprocess
 import tempfile
 import threading
 from pathlib import Path
 from typing import Any, Sequence
 
+from ._command import NODE_HELP, find_command
 from ._errors import ServerUnavailable
 
 #: Seconds until a server that was started must listen.
 START_SECONDS = 60
-
-_NODE_HELP = (
-    "Install Node 20.19 or newer (https://nodejs.org), or give the address of a server that runs: "
-    "bedside.make('consultation', url='http://HOST:PORT', token='…') or $BEDSIDE_URL and $BEDSIDE_TOKEN."
-)
-
-
-def _command(command: str | Sequence[str] | None) -> list[str]:
-    """The command line that starts `bedside`, from the argument, $BEDSIDE_COMMAND, this checkout, or PATH."""
-    if command is None:
-        command = os.environ.get("BEDSIDE_COMMAND")
-    if command is not None:
-        return shlex.split(command) if isinstance(command, str) else list(command)
-    node = shutil.which("node")
-    built = Path(__file__).resolve().parents[4] / "dist" / "cli" / "main.js"
-    if built.is_file() and node:
-        return [node, str(built)]
-    local = Path.cwd() / "node_modules" / "bedside" / "dist" / "cli" / "main.js"
-    if local.is_file() and node:
-        return [node, str(local)]
-    found = shutil.which("bedside")
-    if found:
-        return [found]
-    if not node:
-        raise ServerUnavailable(f"Expected Node on PATH, found none. {_NODE_HELP}")
-    raise ServerUnavailable(
-        "Expected the npm package bedside, found none: run `npm install bedside` in this folder or "
-        "`npm install --global bedside`, or set $BEDSIDE_COMMAND to its command."
-    )
 
 
 class Server:
@@ -55,7 +25,7 @@ class Server:
     """
 
     def __init__(self, command: str | Sequence[str] | None = None, options: Sequence[str] = ()) -> None:
-        line = _command(command)
+        line = find_command(command)
         self._folder = tempfile.TemporaryDirectory(prefix="bedside-")
         token = Path(self._folder.name) / "token"
         arguments = [*line, "serve", "--json", "--token-file", str(token), *options]
@@ -66,7 +36,7 @@ class Server:
                 arguments, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self._log, start_new_session=True
             )
         except OSError as error:
-            raise ServerUnavailable(f"Expected to start `{line[0]}`: {error}. {_NODE_HELP}") from error
+            raise ServerUnavailable(f"Expected to start `{line[0]}`: {error}. {NODE_HELP}") from error
         atexit.register(self.close)
         ready = self._ready()
         self.url: str = ready["address"]
@@ -87,7 +57,7 @@ class Server:
             self._log.seek(0)
             said = self._log.read().decode(errors="replace").strip()[-2000:]
             self.close()
-            raise ServerUnavailable(f"Expected bedside serve to start; it said: {said or 'nothing'}. {_NODE_HELP}")
+            raise ServerUnavailable(f"Expected bedside serve to start; it said: {said or 'nothing'}. {NODE_HELP}")
 
     def close(self) -> None:
         """Ends the server; safe more than once."""

@@ -114,6 +114,10 @@ class AsyncConsultation:
         """Calls a tool, as `Consultation.call`."""
         return await self.step(tool_action(name, arguments))
 
+    def record(self) -> dict[str, Any]:
+        """Options and actions, as `Consultation.record`."""
+        return {"options": dict(self._options), "actions": list(self._actions)}
+
     async def close(self) -> None:
         """Ends the session at the server."""
         try:

@@ -4,7 +4,14 @@ import { findPhrases, normaliseText, type PhraseMatch } from '../../../../text/p
 import { asideValue, isAsideMatch } from '../asides.js'
 import { isGeneric } from '../attributes.js'
 import { isFindingMatch, type PhrasedSentence, removeMatches } from '../finding-match.js'
-import { aFinding, type ListMember, type Meant, nameWith, type Shared } from '../list-member.js'
+import {
+  aFinding,
+  aJoined,
+  type ListMember,
+  type Meant,
+  nameWith,
+  type Shared,
+} from '../list-member.js'
 
 /** How much the similarity of the whole list counts beside that of a member: "burning, or blood in the urine". */
 const wholeShare = 0.8
@@ -109,8 +116,9 @@ export function matchEnglish(
   // What points to another member says too little by itself.
   const points = pointed.test(text) && shared.tails.length > 0
   const said = points ? text.replace(pointed, '') : text
+  const placed = nameWith(context, said, { ...shared, heads: [] })
   const named = nameWith(context, said, shared)
-  if (named !== undefined) return aFinding(named)
+  if (named !== undefined) return named === placed ? aJoined(named) : aFinding(named)
   const aside = nameAside(context, member)
   const topic: Meant = aside && { id: aside.id, aside: true }
   // "Night sweats" are sweats, "swelling" may be of several places.

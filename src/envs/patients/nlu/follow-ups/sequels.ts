@@ -111,7 +111,7 @@ const asksBy = (text: string, phrase: string): boolean =>
   !interrogative.test(phrase) || beforeInterrogative.test(text.slice(0, text.indexOf(phrase)))
 
 /** The sequel of one of some topics that a question asks for: by the longest of its phrases. */
-function sequelOf({ knowledge, text }: FollowUp, topics: readonly string[]) {
+export function sequelOf({ knowledge, text }: FollowUp, topics: readonly string[]) {
   const table = sequelTable(knowledge)
   for (const topic of topics) {
     const found = (table.get(topic) ?? [])
@@ -148,7 +148,8 @@ function givesWay(given: FollowUp, phrase: string): boolean {
   return sure || topics.every(({ guessed }) => guessed)
 }
 
-const aboutAside = (alone: ParsedUtterance, id: string): ParsedUtterance => ({
+/** The reading as a question about a topic of the base. */
+export const aboutAside = (alone: ParsedUtterance, id: string): ParsedUtterance => ({
   ...alone,
   kind: 'aside',
   topics: [],
