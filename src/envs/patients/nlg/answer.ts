@@ -130,10 +130,12 @@ function wantedDetails(
 ): readonly AskedAttribute[] {
   const read = normaliseText(utterance)
   const named = several || asksIfRight(read) ? [] : findAttributes(read.text)
-  const wanted = named.filter((one) => beside.has(one))
+  const { kind } = knowledge.finding.get(topic.finding) ?? {}
+  // How long a symptom has been there is a finding of its own, how long a medicine has been taken is none.
+  const since = kind === 'medication' || kind === 'antecedent' || kind === 'social'
+  const wanted = named.filter((one) => beside.has(one) || (since && one === 'duration'))
   if (topic.attribute === undefined) {
-    const medicine = knowledge.finding.get(topic.finding)?.kind === 'medication'
-    return medicine && namesMedicine.test(utterance) ? [...wanted, 'which'] : wanted
+    return kind === 'medication' && namesMedicine.test(utterance) ? [...wanted, 'which'] : wanted
   }
   // A rough answer is not said again where there is a number.
   const whole = answer.how === 'repeated' || exact.test(utterance)

@@ -27,6 +27,9 @@ export function classifyAct(
   const speech = classifySpeech(text, sentences)
   // "Anything else you wanted to ask?"
   if (speech === 'any-questions') return { kind: 'courtesy', speech }
+  // "I think it's a migraine. Does that make sense?"
+  const explains = sentences.length > 1 && asked.length === 1 && !/\p{Script=Han}/u.test(text)
+  if (speech === 'clear' && explains) return { kind: 'courtesy', speech }
   const opens = (one: Sentence): boolean =>
     act.openQuestion.test(one.text) &&
     !act.wholeIllness.test(one.text) &&

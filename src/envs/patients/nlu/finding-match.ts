@@ -167,7 +167,7 @@ export function chooseFinding(
 
 /** Says when or with what something is so. */
 const circumstance =
-  /\b(?:when|if|while|after|before|during|at|with|on|in|by|from|make|makes|lying|walking|going|doing|than)\b/
+  /\b(?:when|if|while|after|before|during|at|with|on|in|by|from|make|makes|lying|walking|going|doing)\b/
 
 /** Whether an English question is only whether something is there, and not how, when or with what it is: "more breathless". */
 const isPlain = (text: string): boolean =>

@@ -297,6 +297,8 @@ function interpretFindings(given: PhrasedSentence): SentenceMeaning {
     return { ...nothing, topics: [findingTopic(lexicon.knowledge, exact, [], true, noMatch)] }
   const details = found.filter(({ value }) => isWholeIllness(lexicon.knowledge, value.id))
   const wanted = [
+    // "How long does it last when it comes?" is about one time.
+    ...findAttributes(text).filter((one) => one === 'spell'),
     ...details.flatMap(({ value }) => lexicon.knowledge.finding.get(value.id)?.attribute ?? []),
     ...findAttributes(removeMatches(text, start, found)),
   ]

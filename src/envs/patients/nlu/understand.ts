@@ -16,7 +16,7 @@ import { findInterrupted } from './chinese/infixes.js'
 import { plainChinese } from './chinese/variants.js'
 import { classifyAct, expectation } from './classify.js'
 import { asksConsent } from './closings/consent.js'
-import { isNegated, readRecap } from './closings/recap.js'
+import { isNegated, readRecap, saysAbsent } from './closings/recap.js'
 import { expandPairs, removeDisfluencies } from './disfluency.js'
 import { asksPastTest, testsAside } from './english/beside-symptoms.js'
 import {
@@ -261,7 +261,13 @@ function collectTopics(
   const english = languageByScript(read.text) === 'en'
   if (sure && !english) return named
   const apart = meanings.filter(({ topics }) => topics.length === 1 && !topics.some(isGuessed))
-  const ids = [...apart.flatMap(({ topics }) => topics), ...named.filter(({ joined }) => joined)]
+  // So does a detail of what was named before: "Can't sit still? Since when?".
+  const details = english ? named.filter(({ of }) => of !== undefined) : []
+  const ids = [
+    ...details,
+    ...apart.flatMap(({ topics }) => topics),
+    ...named.filter(({ joined }) => joined),
+  ]
     .map(({ finding }) => finding)
     .filter((id) => english || isWholeIllness(lexicon.knowledge, id))
   return dropUnlikely(lexicon, read, matches, named, new Set(ids))
@@ -307,7 +313,11 @@ function readSummary(
   if (named.length === 0 && !frame.sure) return undefined
   const topics = [...new Set(named.map(({ value }) => value.id))].map((finding) => ({ finding }))
   const denied = named
-    .filter(({ start, end }) => isNegated(read, start, end))
+    .filter(
+      ({ start, end, value }) =>
+        isNegated(read, start, end) ||
+        saysAbsent(read.text.slice(start, end), lexicon.knowledge.finding.get(value.id)!.name.en),
+    )
     .map(({ value }) => value.id)
   const recap = { denied: new Set(denied), invites: frame.invites }
   return topics.length > 0 || frame.invites

@@ -50,6 +50,13 @@ const negation =
 /** A denial as part of what it denies; 没有力气 is a symptom. */
 const withinNegation = /^没有(?!力|劲|胃口|食欲|精神|兴趣|感觉|知觉)/
 
+/** Says of what was named that it is in order: "mood fine". */
+const inOrder =
+  /^ (?:(?:is|are|was|has been|have been|all) )*(?:fine|ok|okay|normal|good|all right|alright|regular|no problem)\b/
+
+/** What a body does: who is "not sleeping" has the trouble that the word stands for. */
+const ofFunction = /^(?:sleep\w*|appetite|eating|energy)$/
+
 /** Whether what stands at a place is denied within its clause: "no fever", "you haven't had a cough". */
 export function isNegated(
   { text, clauses }: NormalisedText,
@@ -57,11 +64,17 @@ export function isNegated(
   end: number = start,
 ): boolean {
   const clause = clauses.find((one) => start >= one.start && start < one.end)
-  return (
-    negation.test(text.slice(clause?.start ?? 0, start)) ||
-    withinNegation.test(text.slice(start, end))
-  )
+  const phrase = text.slice(start, end)
+  const fine = inOrder.test(text.slice(end, clause?.end))
+  if (ofFunction.test(phrase)) return fine
+  return negation.test(text.slice(clause?.start ?? 0, start)) || withinNegation.test(phrase) || fine
 }
+
+const healthy = /\b(?:dry|normal|regular|fine|good|healthy)\b/
+
+/** Whether the words for a finding say that it is not there: a dry cough is one without phlegm. */
+export const saysAbsent = (phrase: string, name: string): boolean =>
+  healthy.test(phrase) && !healthy.test(name.toLowerCase())
 
 /** The words of a closing at the end of a clause that tells: "… and no fever is that right". */
 const runOn =

@@ -30,7 +30,7 @@ export function asksTreatment(given: PhrasedSentence): boolean {
 }
 
 /** Topics of what the patient makes of the illness: a symptom beside them is what they are about. */
-const ownViews: ReadonlySet<string> = new Set([
+export const ownViews: ReadonlySet<string> = new Set([
   ...['ideas', 'concerns', 'expectations', 'impact'],
   'which-first',
 ])

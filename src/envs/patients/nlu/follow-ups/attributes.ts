@@ -96,7 +96,7 @@ export function attributeOfNamed(given: FollowUp): ParsedUtterance | undefined {
 
 /** Puts a case: "and if you cough?", "is it worse when you cough?", "走路的时候呢？". */
 const circumstance =
-  /^(?:(?:and|but|so|or) )*(?:is|are|does|do) (?:it|they|that|this) (?:get |feel |any |hurt |come |comes |bother you |on )*(?:worse |better |more |easier )?(?:if|when|while|after) |^(?:(?:and|but|so|or|what about|how about) )*(?:if|when|while|after|before) (?:you|it|youre)\b|(?:时|时候|之?后|之?前|起来|下来)呢$|^(?:那)?(?:低头|抬头|弯腰|平躺|躺下|躺着|侧躺|走路|走动|活动|运动|深呼吸|吸气|咳嗽|用力|休息|歇着?)(?:一会儿)?呢$/
+  /^(?:(?:and|but|so|or) )*(?:is|are|does|do) (?:it|they|that|this) (?:get |feel |any |hurt |come |comes |bother you |on )*(?:worse |better |more |easier )?(?:if|when|while|after) |^(?:(?:and|but|so|or) )*(?:does|do|did|will|would) (?:\w+ ){1,5}?(?:make|makes|bring|brings|set|sets) (?:it|them|that|this|the pain)(?: (?:on|off|hurt|ache|worse|better|easier|any|come|feel|more|much|a lot))+$|^(?:(?:and|but|so|or|what about|how about) )*(?:if|when|while|after|before) (?:you|it|youre)\b|(?:时|时候|之?后|之?前|起来|下来)呢$|^(?:那)?(?:低头|抬头|弯腰|平躺|躺下|躺着|侧躺|走路|走动|活动|运动|深呼吸|吸气|咳嗽|用力|休息|歇着?)(?:一会儿)?呢$/
 
 /** A question of its own after the case. */
 const main = / (?:do|does|did|is|are|was|were|have|has|had|can|could|what|any) |(?: \w+){8}/
@@ -105,9 +105,11 @@ const main = / (?:do|does|did|is|are|was|were|have|has|had|can|could|what|any) |
 const circumstantial = 0.1
 
 /** Whether a question only puts a case, and leaves out what of the topic then happens. */
-export const supposes = ({ text, alone, followed }: FollowUp): boolean =>
+export const supposes = ({ knowledge, text, alone, followed }: FollowUp): boolean =>
   circumstance.test(text) &&
   !main.test(text) &&
+  // What a medicine does is another matter.
+  alone.topics.every(({ finding }) => knowledge.finding.get(finding)?.kind === 'symptom') &&
   alone.topics.every(({ of, finding }) => of === undefined && !followed.includes(finding))
 
 /** Rest, which eases by itself, and is no treatment. */
@@ -116,15 +118,18 @@ const byResting = /\b(?:rest|resting|lying|sitting|sleep)\b|休息|躺|坐|睡/
 /** Attributes that a case can change. */
 const changing: readonly AskedAttribute[] = ['aggravating', 'relieving', 'timing', 'radiation']
 
+const eases = /\b(?:better|easier)\b/
+
 /** "Is it worse when you lie down?", "and if you cough?": what makes the topic better or worse, whatever that is. */
 export function changeOfTopic(given: FollowUp): ParsedUtterance | undefined {
   const { knowledge, context, reader, text, alone, doubtful, followed } = given
   const [topic] = followed
   if (supposes(given) && topic !== undefined) {
     const root = rootOf(knowledge, topic)
+    const wanted = eases.test(text) ? changing.filter((one) => one !== 'aggravating') : changing
     const details = knowledge.findings.filter(
       ({ id, attribute }) =>
-        attribute && changing.includes(attribute) && rootOf(knowledge, id) === root,
+        attribute && wanted.includes(attribute) && rootOf(knowledge, id) === root,
     )
     const nearest = nearestOf(
       details.map(({ id }) => id),

@@ -2,6 +2,7 @@
 import type { Knowledge } from '../../../../knowledge/knowledge.js'
 import * as act from '../acts.js'
 import { type AskedAttribute, findAttributes } from '../attributes.js'
+import { ownViews } from '../english/beside-symptoms.js'
 import { languageByScript } from '../finding-match.js'
 import {
   attributeTopic,
@@ -35,7 +36,10 @@ const regional = { whole: 0.35, own: 0.18 } as const
 const filler = /(?: (?:at all|as well|too|then|with (?:it|that)))+$/
 
 /** A text with the word for what it leaves out: in place of a pronoun, else before it in Chinese and after it in English. */
-function complete(whole: string, word: { readonly en: string; readonly zh: string }): string {
+export function complete(
+  whole: string,
+  word: { readonly en: string; readonly zh: string },
+): string {
   const text = whole.replace(filler, '')
   if (languageByScript(text) === 'zh') return word.zh + text
   return replaced.test(text) ? text.replace(replaced, `the ${word.en}`) : `${text} ${word.en}`
@@ -77,6 +81,8 @@ export function detailOfTopic(given: FollowUp): ParsedUtterance | undefined {
   if (!doubtful && alone.kind !== 'aside') return undefined
   // What was done for the topic is no detail of it: 胸疼的时候怎么办.
   if (alone.asides.includes('tried') && treats({ reader, text })) return undefined
+  if (languageByScript(text) === 'en' && alone.asides.some((id) => ownViews.has(id)))
+    return undefined
   const alike = reader.alike(text)
   // A habit or a medicine was asked about since, or the question is likely to be about something else.
   const sure = alone.kind === 'aside' || lastHistory(knowledge, context) !== undefined
@@ -113,7 +119,16 @@ export function detailOfTopic(given: FollowUp): ParsedUtterance | undefined {
 /** Asks only whether it hurts. */
 const painOnly =
   /^(?:(?:and|so|is|are|it|they|does|do|did|any|also|at all|as well|with|that|there|the|have|has|had|having|you|he|she|got|get|been|in|feel|feeling|noticed|kind of|sort of) ?)*(?:pain|pains|painful|hurt|hurts|sore|ache|aches)(?: or (?:aches?|pains?|discomfort|soreness|anything))?(?: (?:at all|as well|too|with (?:it|that)|there|then|anywhere|now|right now|at the moment))*$|^(?:还|也|会|有点?)?(?:疼不疼|疼吗|疼么|疼呢)$/
-const painful = /\b(?:pain|painful)\b/
+/** Whether a name is that of a pain. */
+export const painful = /\b(?:pain|painful)\b/
+
+const besideTopic = / with (?:it|that|this)$/
+
+/** Whether an English question asks for pain, of nothing in particular. */
+export const asksPain = (text: string): boolean =>
+  languageByScript(text) === 'en' &&
+  painOnly.test(text) &&
+  !pronoun.test(text.replace(besideTopic, ''))
 
 /** The pain of a region, or of the one that hurts with it, that was not talked about. */
 const painOfRegion = ({ knowledge, followed }: FollowUp, region: Region): string | undefined =>
@@ -164,46 +179,6 @@ export function sameRegion(given: FollowUp): ParsedUtterance | undefined {
     if (found !== undefined) return aboutFinding(alone, found)
   }
   return undefined
-}
-
-/** The topic of any pain there is. */
-const painAside = 'any-pain'
-
-/** "Any pain?": the pain that is spoken of, else any there is. */
-export function anyPain({
-  knowledge,
-  text,
-  alone,
-  followed,
-}: FollowUp): ParsedUtterance | undefined {
-  if (languageByScript(text) === 'zh' || !painOnly.test(text) || pronoun.test(text))
-    return undefined
-  const pain = /\banywhere\b/.test(text)
-    ? undefined
-    : followed.find((id) => painful.test(knowledge.finding.get(id)?.name.en.toLowerCase() ?? ''))
-  if (pain !== undefined) return aboutFinding(alone, pain)
-  if (!knowledge.aside.has(painAside)) return undefined
-  return { ...alone, kind: 'aside', topics: [], loose: [], asides: [painAside] }
-}
-
-/** Symptoms that many parts of the body can have. */
-const shared =
-  /\b(?:blood|bloody|bleed\w*|itch\w*|discharge|swelling|swollen|sticky)\b|血|痒|肿|分泌物/
-
-/** "Any blood?" of a sickness, where only other parts of the body have that on record: not about those. */
-export function sharedSymptom(given: FollowUp): ParsedUtterance | undefined {
-  const { knowledge, context, text, alone, followed } = given
-  const [said, ...more] = alone.topics
-  const [topic] = followed
-  if (!said || more.length > 0 || topic === undefined || namesRegion(text)) return undefined
-  if (!shared.test(text) || !isBrief(text)) return undefined
-  // 血量多不多 asks how much of it there is.
-  if (languageByScript(text) === 'zh' && findAttributes(text).length > 0) return undefined
-  const [there, here] = [regionOf(knowledge, said.finding), regionOf(knowledge, topic)]
-  const elsewhere = there !== undefined && here !== undefined && there !== here
-  if (!elsewhere || isMentioned(rootOf(knowledge, said.finding), { knowledge, context, followed }))
-    return undefined
-  return { ...alone, kind: 'unmodelled', topics: [], expects: 'no', of: topic }
 }
 
 /** Whether a complaint was talked about, be it only as told beside another one. */

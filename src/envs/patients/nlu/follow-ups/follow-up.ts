@@ -9,9 +9,11 @@ import { normaliseText } from '../../../../text/phrase-search.js'
 import * as act from '../acts.js'
 import { findAttributes, isPersonal } from '../attributes.js'
 import { plainChinese } from '../chinese/variants.js'
+import { nameByPronoun } from '../english/carers.js'
 import { languageByScript } from '../finding-match.js'
 import { attributeTopic, followedSymptoms, lastHistory } from '../focus.js'
 import type { ParsedUtterance } from '../parsed-utterance.js'
+import { anyPain, asideOfRegion, sharedSymptom } from './anywhere.js'
 import {
   attributeOfGuess,
   attributeOfNamed,
@@ -22,14 +24,13 @@ import {
 } from './attributes.js'
 import { ofDenied } from './denied.js'
 import {
-  anyPain,
+  asksPain,
   detailOfTopic,
   foreignDetail,
   isMentioned,
   moreOfTold,
   rootOf,
   sameRegion,
-  sharedSymptom,
 } from './findings.js'
 import {
   asksContent,
@@ -70,7 +71,7 @@ function unknownOfTopic({ knowledge, context, text, alone, doubtful, followed }:
   const [guess] = alone.topics
   const content = asksContent.test(text)
   if (!isShort(text) || isPersonal(text) || elsewhere.test(text)) return undefined
-  if (context.view.demographics.speaker !== 'caregiver' && another.test(text)) return undefined
+  if (context.view.demographics.speaker === 'self' && another.test(text)) return undefined
   if (!goesOn(text)) return undefined
   const history = lastHistory(knowledge, context)
   const foreign =
@@ -112,6 +113,7 @@ function ofElliptic(given: FollowUp): ParsedUtterance | undefined {
     detailOfTopic(given) ??
     sameRegion(given) ??
     anyPain(given) ??
+    asideOfRegion(given) ??
     sharedSymptom(given) ??
     changeOfTopic(given) ??
     sameAttribute(given) ??
@@ -123,10 +125,11 @@ function ofElliptic(given: FollowUp): ParsedUtterance | undefined {
 /** Understands an utterance with the dialogue before it. A pure function of both. */
 export function understandInContext(
   knowledge: Knowledge,
-  utterance: string,
+  said: string,
   context: PatientContext,
   reader: TextReader,
 ): ParsedUtterance {
+  const utterance = nameByPronoun(said, context)
   const alone = reader.parse(utterance)
   const { text } = normaliseText(plainChinese(utterance))
   if (context.dialogue.length === 0 || reader.isWritten(text)) return alone
@@ -145,7 +148,11 @@ export function understandInContext(
     const asTheyAre = !doubtful && alone.kind === 'aside' && howTheyAre.test(text)
     return asTheyAre ? (moreOfLife(given) ?? alone) : (sameOfRelatives(given) ?? alone)
   }
-  const spoken = ofDenied(given) ?? moreOfLife(given) ?? ofSpokenTopic(given) ?? stillThere(given)
+  const spoken =
+    ofDenied(given) ??
+    (asksPain(text) ? undefined : moreOfLife(given)) ??
+    ofSpokenTopic(given) ??
+    stillThere(given)
   if (spoken) return spoken
   const attribute = attributeOfNamed(given) ?? looseOfTopic(given) ?? attributeOfGuess(given)
   if (attribute) return attribute

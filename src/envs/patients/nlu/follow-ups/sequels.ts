@@ -56,7 +56,8 @@ const isTopic = (knowledge: Knowledge, id: string): boolean =>
 
 /** Asks of somebody else what the patient was understood to be asked: "How old are they?" is not the patient's age. */
 function isOfThird({ knowledge, context, text, alone }: FollowUp): boolean {
-  const word = context.view.demographics.speaker === 'caregiver' ? thing : third
+  // A carer and an interpreter are asked about the patient as "he" or "she".
+  const word = context.view.demographics.speaker === 'self' ? third : thing
   const own =
     (alone.kind === 'open' && person.test(text)) ||
     (alone.kind === 'aside' && alone.asides.every((id) => isLife(knowledge, id)))
