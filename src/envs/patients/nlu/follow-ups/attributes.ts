@@ -164,6 +164,20 @@ function nearestDetail({ knowledge, reader, text }: FollowUp, topic: Topic): Top
     : topic
 }
 
+/** What a Chinese question puts as a case. */
+const caseZh = /[躺坐站走咳冷热累睡歇]|活动|低头|弯腰|翻身|休息|天气|情绪|洗澡|吃|饭|喝/
+
+/** A detail of one circumstance is none of another: 平躺会不会加重 is not about meals. */
+function unlessElse({ knowledge, reader, text }: FollowUp, topic: Topic): Topic {
+  const { of, attribute, finding, missing } = topic
+  if (missing || of === undefined || !caseZh.test(text)) return topic
+  if (attribute !== 'aggravating' && attribute !== 'relieving') return topic
+  const fits = knowledge.finding.get(finding)?.type !== 'bool'
+  return fits || reader.alike(text).scoreOf(finding) >= circumstantial
+    ? topic
+    : { finding: of, of, attribute, missing: true }
+}
+
 /**
  * "Is it worse after food?" of a sickness, where only a belly ache has that on record: a detail of a complaint that was
  * not mentioned asks for the same attribute of the topic.
@@ -182,11 +196,9 @@ export function sameAttribute(given: FollowUp): ParsedUtterance | undefined {
   const asked = findAttributes(text)
   // A Chinese question that names no complaint leaves it out, however long: 休息以后能缓解吗.
   const goes = goesOn(text) || (languageByScript(text) === 'zh' && asked.length > 0)
-  return goes && !asked.includes('reading')
-    ? aboutAttribute(alone, [
-        nearestDetail(given, attributeTopic(knowledge, topic, definition.attribute)),
-      ])
-    : undefined
+  if (!goes || asked.includes('reading')) return undefined
+  const own = attributeTopic(knowledge, topic, definition.attribute)
+  return aboutAttribute(alone, [nearestDetail(given, unlessElse(given, own))])
 }
 
 /**
