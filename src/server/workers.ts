@@ -42,7 +42,10 @@ const tell = (worker: Worker, message: ToWorker): void => {
   if (worker.isConnected()) worker.send(message, () => undefined)
 }
 
-const say = (message: FromWorker): void => void process.send?.(message)
+const say = (message: FromWorker): void => {
+  // The first process may be gone; to hear so is enough.
+  if (process.connected) process.send?.(message, undefined, undefined, () => undefined)
+}
 
 /** Processes that listen on one port. */
 export type RunningWorkers = Pick<RunningServer, 'address' | 'close'>

@@ -8,7 +8,7 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
-import { afterAll, beforeAll } from 'vitest'
+import { afterAll, beforeAll, onTestFinished } from 'vitest'
 
 const root = fileURLToPath(new URL('../../', import.meta.url))
 
@@ -30,6 +30,7 @@ export function builtPackage() {
     const [node, main] = command
     const line = [main, 'serve', '--json', '--token-file', join(folder, 'token'), ...flags]
     const server = spawn(node, line, { stdio: ['ignore', 'pipe', 'inherit'] })
+    onTestFinished(() => void server.kill('SIGKILL'))
     const ended = once(server, 'exit')
     const failed = ended.then(([code]) => {
       throw new Error(`bedside serve ended with ${code} before it listened`)
