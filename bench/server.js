@@ -1,9 +1,13 @@
 /**
- * `bedside serve` under load, over OpenEnv's WebSocket: steps a second and latency of N sessions at once, memory and
- * threads of idle ones. With the environment `gym` of scripts/python-env.sh, the same clients play OpenEnv's own Python
- * server with an env that only echoes. Client and server are processes of their own. Run after `npm run build`:
+ * `bedside serve` under load, over OpenEnv's WebSocket. Client and server are processes of their own. Run after
+ * `npm run build`:
  *
- *     node bench/server.js [512]
+ *     node bench/server.js [--sessions 512] [--seconds 10] [--only load,idle,echo,workers,soak] [--soak-steps 1000000]
+ *
+ * `load`: steps a second and latency of many sessions at once. `idle`: memory and threads of sessions that wait. `echo`:
+ * the same clients play OpenEnv's own Python server with an env that only echoes (needs the environment `gym` of
+ * scripts/python-env.sh). `workers`: two processes against one; the clients are processes too, and the machine needs
+ * cores for both. `soak`: steps with 30 % of the connections broken off at each episode; memory and sessions afterwards.
  */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -12,12 +16,25 @@ import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
+import { parseArgs } from 'node:util'
 import { WebSocket } from 'ws'
 import { loadKnowledge } from '../dist/exports/knowledge.js'
 
-const count = Number(process.argv[2] ?? 512)
-const seconds = 10
+const { values: flags } = parseArgs({
+  options: {
+    sessions: { type: 'string', default: '512' },
+    seconds: { type: 'string', default: '10' },
+    only: { type: 'string', default: 'load,idle,echo' },
+    'soak-steps': { type: 'string', default: '1000000' },
+    // Plays one address and writes what it measured: how this script starts its own clients.
+    client: { type: 'string' },
+  },
+})
+const count = Number(flags.sessions)
+const seconds = Number(flags.seconds)
+const parts = flags.only.split(',')
 const root = fileURLToPath(new URL('..', import.meta.url))
 const folder = mkdtempSync(join(tmpdir(), 'bedside-bench-'))
 const questions = loadKnowledge()
@@ -76,16 +93,85 @@ async function load(url) {
 const told = ({ rate, p50, p99 }) =>
   `${rate.toFixed(0)} steps/s, p50 ${p50.toFixed(1)} ms, p99 ${p99.toFixed(1)} ms (${(p99 / p50).toFixed(2)} x p50)`
 
-/** Sessions that do nothing. */
+/**
+ * Sessions that do nothing. The first two waves bring the server's caches and heap to their size, which sessions that
+ * end and begin do not change; the last two are measured.
+ */
 async function idle(url, pid, sessions = 1024) {
-  const first = await connect(url)
-  await first.ask(reset(0))
-  const before = size(pid)
-  const open = await Promise.all(Array.from({ length: sessions }, () => connect(url)))
-  await Promise.all(open.map(({ ask }, n) => ask(reset(n))))
+  const all = []
+  const wave = async () => {
+    const open = await Promise.all(Array.from({ length: sessions }, () => connect(url)))
+    await Promise.all(open.map(({ ask }, n) => ask(reset(all.length + n))))
+    all.push(...open)
+    // The engine gives memory back when nothing has happened for some seconds.
+    await sleep(10_000)
+    return size(pid)
+  }
+  const cold = size(pid)
+  const first = await wave()
+  const before = await wave()
+  await wave()
+  const after = await wave()
+  for (const { socket } of all) socket.terminate()
+  const each = ((after.kB - before.kB) / (2 * sessions)).toFixed(1)
+  const warming = ((first.kB - cold.kB) / sessions).toFixed(1)
+  return `${sessions} idle sessions: ${each} kB each (the first ${sessions} of a new process, with its caches: ${warming} kB), ${after.threads} threads`
+}
+
+/** Episodes until the steps are taken; three connections of ten break off in the middle of one. */
+async function soak(url, address, pid) {
+  const wanted = Number(flags['soak-steps'])
+  let steps = 0
+  let broken = 0
+  let marked
+  const play = async (n) => {
+    for (let episode = n; steps < wanted; episode += count) {
+      const { socket, ask } = await connect(url)
+      await ask(reset(episode % 997))
+      const breaks = episode % 10 < 3
+      for (let t = 0; steps < wanted; t++) {
+        const message = questions[(n + t) % questions.length]
+        const sent = JSON.stringify({ type: 'step', data: { message } })
+        steps++
+        if (breaks && t === 4) {
+          broken++
+          socket.send(sent)
+          break
+        }
+        if (String(await ask(sent)).includes('"done":true')) break
+        // A fifth of the way, caches and heap have their size.
+        if (!marked && steps > wanted / 5) marked = size(pid)
+      }
+      socket.terminate()
+    }
+  }
+  await Promise.all(Array.from({ length: count }, (_, n) => play(n)))
   const after = size(pid)
-  for (const { socket } of [first, ...open]) socket.terminate()
-  return `${sessions} idle sessions: ${((after.kB - before.kB) / sessions).toFixed(1)} kB each, ${after.threads} threads`
+  await sleep(2000)
+  const { open } = await (await fetch(`${address}/healthz`)).json()
+  const grown = (100 * (after.kB / marked.kB - 1)).toFixed(1)
+  return `soak: ${steps} steps, ${broken} connections broken off, ${open} sessions left, memory ${(marked.kB / 1024).toFixed(0)} MB -> ${(after.kB / 1024).toFixed(0)} MB (${grown} %)`
+}
+
+/** Steps a second of a server with some processes, from clients in two processes. */
+async function ofWorkers(workers) {
+  const { server, url } = await startServe('--workers', String(workers))
+  try {
+    const line = [fileURLToPath(import.meta.url), '--client', url, '--seconds', flags.seconds]
+    const half = ['--sessions', String(Math.ceil(count / 2))]
+    const rates = await Promise.all(
+      [1, 2].map(async () => {
+        const client = spawn(process.execPath, [...line, ...half], {
+          stdio: ['ignore', 'pipe', 'inherit'],
+        })
+        const [told] = await once(createInterface(client.stdout), 'line')
+        return JSON.parse(told).rate
+      }),
+    )
+    return rates.reduce((sum, rate) => sum + rate, 0)
+  } finally {
+    await stopServe(server)
+  }
 }
 
 async function freePort() {
@@ -114,25 +200,59 @@ async function echo(python) {
   }
 }
 
-const line = ['serve', '--json', '--max-sessions', '8192', '--token-file', join(folder, 'token')]
-const server = spawn(process.execPath, [join(root, 'dist/cli/main.js'), ...line], {
-  stdio: ['ignore', 'pipe', 'ignore'],
-})
-try {
+async function startServe(...more) {
+  const token = ['--token-file', join(folder, 'token')]
+  const line = ['serve', '--json', '--max-sessions', '8192', ...token, ...more]
+  const server = spawn(process.execPath, [join(root, 'dist/cli/main.js'), ...line], {
+    stdio: ['ignore', 'pipe', 'ignore'],
+  })
   const [ready] = await once(createInterface(server.stdout), 'line')
-  const { address, token } = JSON.parse(ready)
-  const url = `${address.replace('http', 'ws')}/t/${readFileSync(token.file, 'utf8').trim()}/ws`
-  console.log(await idle(url, server.pid))
-  await load(url) // warm
-  const ours = await load(url)
-  console.log(`consultations, ${count} at once: ${told(ours)}`)
-  const python = join(root, '.venvs/gym/bin/python')
-  if (existsSync(python)) {
+  const { address, token: place } = JSON.parse(ready)
+  const secret = readFileSync(place.file, 'utf8').trim()
+  return { server, address, url: `${address.replace('http', 'ws')}/t/${secret}/ws` }
+}
+
+async function stopServe(server) {
+  server.kill('SIGINT')
+  await once(server, 'exit')
+}
+
+/** One server with one process. */
+async function measureOne() {
+  const { server, address, url } = await startServe()
+  try {
+    if (parts.includes('idle')) console.log(await idle(url, server.pid))
+    if (parts.includes('soak')) console.log(await soak(url, address, server.pid))
+    if (!parts.includes('load')) return
+    await load(url) // warm
+    const ours = await load(url)
+    console.log(`consultations, ${count} at once: ${told(ours)}`)
+    const python = join(root, '.venvs/gym/bin/python')
+    if (!parts.includes('echo')) return
+    if (!existsSync(python))
+      return console.log('no .venvs/gym: OpenEnv’s own server was not measured')
     const theirs = await echo(python)
     console.log(`OpenEnv's server with an echo, ${count} at once: ${told(theirs)}`)
     console.log(`ratio ${(ours.rate / theirs.rate).toFixed(1)}`)
-  } else console.log('no .venvs/gym: OpenEnv’s own server was not measured')
+  } finally {
+    await stopServe(server)
+  }
+}
+
+try {
+  if (flags.client !== undefined) {
+    await load(flags.client) // warm
+    console.log(JSON.stringify(await load(flags.client)))
+  } else {
+    if (['load', 'idle', 'soak'].some((part) => parts.includes(part))) await measureOne()
+    if (parts.includes('workers')) {
+      const one = await ofWorkers(1)
+      const two = await ofWorkers(2)
+      console.log(
+        `processes: ${one.toFixed(0)} steps/s of one, ${two.toFixed(0)} of two (${(two / one).toFixed(2)} x)`,
+      )
+    }
+  }
 } finally {
-  server.kill('SIGTERM')
   rmSync(folder, { recursive: true })
 }

@@ -8,9 +8,11 @@ set -euo pipefail
 
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 python=${PYTHON:-python3}
-names='verl trl slime data sidecar tinker cookbook served gym text bench'
+names='verl trl slime data sidecar tinker cookbook served gym wires verifiers text bench'
 # Older official clients of the Tinker wire, each in a folder of the environment for PYTHONPATH.
 clients='0.24.1'
+# NeMo Gym asks for a later Python than most machines have, and for servers that its agent does not need.
+nemo_gym='0.7.0'
 
 usage() {
   echo "usage: scripts/python-env.sh <name>...   names: $names, all" >&2
@@ -49,13 +51,17 @@ make_env() {
   "$uv" venv --quiet --clear --python "$python" "$home"
   # Its pins are whole but for a dependency that is left out.
   local exactly=()
-  [ "$name" != cookbook ] || exactly=(--no-deps)
+  case $name in cookbook | wires) exactly=(--no-deps) ;; esac
   "$uv" pip install --quiet --python "$home/bin/python" ${exactly[@]+"${exactly[@]}"} --requirement "$pins"
   if [ "$name" = tinker ]; then
     for version in $clients; do
       "$uv" pip install --quiet --python "$home/bin/python" --no-deps \
         --target "$home/sdk-$version" "tinker==$version"
     done
+  fi
+  if [ "$name" = wires ]; then
+    "$uv" pip install --quiet --python "$home/bin/python" --no-deps --python-version 3.13.14 \
+      --target "$home/nemo-gym" "nemo-gym==$nemo_gym"
   fi
   echo "$want" >"$stamp"
   echo "$name: made in $((SECONDS - started)) s"

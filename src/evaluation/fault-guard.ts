@@ -5,10 +5,10 @@ import type { PlayedCase } from './play-cases.js'
 /** Consecutive faults from the first case on after which the evaluation gives up. */
 const maxFirstFaults = 5
 
-/** Sees each consultation as it ends; its signal is aborted where going on is in vain. */
-interface FaultGuard {
+/** Hears of every case, and aborts. */
+export interface FaultGuard {
   readonly signal: AbortSignal
-  readonly see: (played: PlayedCase) => void
+  see(played: PlayedCase): void
 }
 
 /** Aborts when none of the first cases, or none of a long row of cases, could be played. */
@@ -18,7 +18,7 @@ export function createFaultGuard(count: number, concurrency: number): FaultGuard
   let row = 0
   return {
     signal: down.signal,
-    see({ fault }) {
+    see({ fault }: PlayedCase): void {
       if (!fault) {
         episodes++
         row = 0

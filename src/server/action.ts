@@ -77,7 +77,12 @@ export const tools = {
 
 /** The action of a tool call. @throws Refusal `not-found` for no tool, `bad-request` for other arguments */
 export function toolAction(name: string, input: unknown): WireAction {
-  const read = <T>(schema: z.ZodType<T>): T => readBody(schema, input, `arguments of ${name}`)
+  // Callers that know all arguments send null for those they leave out.
+  const given =
+    input !== null && typeof input === 'object' && !Array.isArray(input)
+      ? Object.fromEntries(Object.entries(input).filter(([, value]) => value !== null))
+      : input
+  const read = <T>(schema: z.ZodType<T>): T => readBody(schema, given, `arguments of ${name}`)
   switch (name) {
     case 'ask_patient':
       return { message: read(tools.ask_patient.input).question }

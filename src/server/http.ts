@@ -8,8 +8,10 @@ import type { Service } from './service.js'
 const tooLarge = (most: number): Refusal =>
   new Refusal('too-large', `Expected at most ${most} characters in a request`)
 
-/** The text of a request's body, bounded while it is read. */
-async function readText({ req }: Context, most: number): Promise<string> {
+/** Bodies that were read: a stream gives its text once, and two dialects may look at it. */
+const read = new WeakMap<Request, string>()
+
+async function readStream({ req }: Context, most: number): Promise<string> {
   if (Number(req.header('content-length') ?? 0) > most) throw tooLarge(most)
   if (!req.raw.body) return ''
   const decoder = new TextDecoder()
@@ -19,6 +21,15 @@ async function readText({ req }: Context, most: number): Promise<string> {
     if (text.length > most) throw tooLarge(most)
   }
   return text + decoder.decode()
+}
+
+/** The text of a request's body, bounded while it is read. @throws Refusal `too-large` */
+export async function readText(context: Context, most: number): Promise<string> {
+  const { raw } = context.req
+  const text = read.get(raw) ?? (await readStream(context, most))
+  read.set(raw, text)
+  if (text.length > most) throw tooLarge(most)
+  return text
 }
 
 /** Parses JSON from a client. @throws Refusal `bad-request` */
@@ -33,7 +44,7 @@ export function parseJson(text: string): unknown {
 /** Reads a request's JSON; an empty body is an empty object. @throws Refusal */
 export async function readJson<T>(
   context: Context,
-  { longestBody }: Service,
+  { longestBody }: Pick<Service, 'longestBody'>,
   schema: z.ZodType<T>,
   name: string,
 ): Promise<T> {

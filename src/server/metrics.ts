@@ -1,14 +1,27 @@
 /** Counts of a server, as text that Prometheus reads. */
-import { Counter, Gauge, Histogram, Registry } from 'prom-client'
+import {
+  AggregatorRegistry,
+  Counter,
+  Gauge,
+  Histogram,
+  type MetricObjectWithValues,
+  type MetricValue,
+  Registry,
+} from 'prom-client'
 import type { RefusalCode } from './refusal.js'
 import type { Sessions } from './sessions.js'
+
+/** Counts as data. */
+export type MetricData = readonly MetricObjectWithValues<MetricValue<string>>[]
 
 /** The counts of a server. */
 export interface Metrics {
   stepped(seconds: number): void
   refused(code: RefusalCode | 'error'): void
-  /** All of them, in Prometheus' text format. */
-  text(): Promise<string>
+  /** All of them as data, for another process that adds them to its own. */
+  data(): Promise<MetricData>
+  /** All of them and those of other processes, in Prometheus' text format. */
+  text(others?: readonly MetricData[]): Promise<string>
 }
 
 /** Bounds of the step times that are counted apart, in seconds. */
@@ -44,6 +57,11 @@ export function openMetrics(sessions: Sessions): Metrics {
   return {
     stepped: (seconds) => steps.observe(seconds),
     refused: (code) => refusals.inc({ code }),
-    text: () => registry.metrics(),
+    data: () => registry.getMetricsAsJSON(),
+    async text(others = []) {
+      if (others.length === 0) return registry.metrics()
+      const all = [await registry.getMetricsAsJSON(), ...others]
+      return AggregatorRegistry.aggregate(all.map((one) => [...one])).metrics()
+    },
   }
 }

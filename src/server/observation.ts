@@ -70,3 +70,17 @@ export function nextObservation(step: Step): WireObservation {
 /** The reward of a step on the wire: null where a score is not known. */
 export const wireReward = ({ reward, info }: Step): number | null =>
   info.score && info.score.total === null ? null : reward
+
+/** The first words to a model that knows no rules: those of labelled replies, and the intake. */
+export const labelledPrompt = ({ prompt = [] }: WireObservation): string =>
+  prompt.map(({ content }) => content).join('\n\n')
+
+/** The first words to a model that acts by tools. */
+export function toolPrompt(first: WireObservation): string {
+  const { message, language, turns_left, money, minutes } = first
+  const rules =
+    language === 'zh'
+      ? `你是一名正在接诊的医生。请弄清病人得的是什么病：用 ask_patient 问病人，用 order_exam 开检查，最后用 diagnose 给出一个诊断和建议。每次只用一个工具。最多 ${turns_left} 个回合，检查费用 ${money}，时间 ${minutes} 分钟。`
+      : `You are a doctor in a consultation. Find out what the patient has: ask with ask_patient, order examinations with order_exam, and end with one diagnosis and your advice by diagnose. Use one tool at a time. You have at most ${turns_left} turns, ${money} money units for examinations, ${minutes} minutes.`
+  return `${rules}\n\n${message}`
+}

@@ -3,25 +3,29 @@
  * every size is bounded. Each dialect is a file.
  */
 import { createServer, type IncomingMessage, type Server } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import type { AddressInfo, ListenOptions } from 'node:net'
 import type { Duplex } from 'node:stream'
 import { getRequestListener } from '@hono/node-server'
-import { Hono } from 'hono'
+import { type Context, Hono } from 'hono'
 import { type WebSocket, WebSocketServer } from 'ws'
 import { type FileCases, openConsultations } from './consultations.js'
 import { dialectNames, type ServerDialect } from './dialect-names.js'
+import { addNemo } from './dialects/nemo.js'
 import { addOpenEnv } from './dialects/openenv.js'
 import { serveOpenEnvSocket } from './dialects/openenv-socket.js'
+import { addOrs } from './dialects/ors.js'
 import { addPlain } from './dialects/plain.js'
+import { addTasks } from './dialects/tasks.js'
 import { failureReply } from './http.js'
-import { openMetrics } from './metrics.js'
+import { type MetricData, openMetrics } from './metrics.js'
+import { askPeers, passOn, passOnSocket, peerCheck, type WorkerPlace } from './peers.js'
 import { Refusal, refusalBody } from './refusal.js'
 import { makeService, type Service } from './service.js'
-import { openSessions, type SessionBounds } from './sessions.js'
+import { Elsewhere, openSessions, type SessionBounds, type Sessions } from './sessions.js'
 import { tokenCheck } from './token.js'
 
 /** Options of {@link startServer}. */
-export interface ServerOptions extends SessionBounds {
+export interface ServerOptions extends Omit<SessionBounds, 'worker'> {
   /** @default '127.0.0.1' */
   readonly host?: string
   /** 0 takes a free one. @default 0 */
@@ -37,6 +41,8 @@ export interface ServerOptions extends SessionBounds {
   /** Seconds that a step may take. @default 50 */
   readonly deadlineSeconds?: number
   readonly version?: string
+  /** Where this process is among several that serve one port. @default alone */
+  readonly place?: WorkerPlace
   /** Hears what failed inside. */
   readonly onError?: (error: unknown) => void
 }
@@ -46,6 +52,8 @@ export interface RunningServer extends AsyncDisposable {
   readonly address: string
   readonly port: number
   readonly service: Service
+  /** Address of the door for the other processes, where there are several. */
+  readonly inner?: string
   /** Takes no more sessions, ends those there are after `graceSeconds` at most (@default 0), and closes. */
   close(options?: { readonly graceSeconds?: number }): Promise<void>
 }
@@ -55,18 +63,51 @@ const largestFrame = 8 * 1024 * 1024
 
 const isLoopback = (host: string): boolean => /^(?:127\.|localhost$|::1$|\[::1\]$)/.test(host)
 
+/** Route of the inner door: the counts of one process. */
+const countsRoute = '/worker/counts'
+
+/** What a process tells another of itself. */
+interface PeerCounts {
+  readonly counts: Sessions['counts']
+  readonly metrics: MetricData
+}
+
+/** Adds the routes that say how the server is: all its processes together. */
+function addHealth(app: Hono, { metrics, sessions, version }: Service, place?: WorkerPlace): void {
+  const others = async () =>
+    place ? ((await askPeers(place, countsRoute)) as readonly PeerCounts[]) : [] // of the route below
+  app.get('/healthz', async (c) => {
+    const { open, waiting, opened, reaped } = sessions.counts
+    const sum = { open, waiting, opened, reaped }
+    for (const { counts } of await others())
+      for (const name of Object.keys(sum) as (keyof typeof sum)[]) sum[name] += counts[name]
+    return c.json({ status: 'healthy', version, ...sum })
+  })
+  app.get('/metrics', async (c) =>
+    c.text(await metrics.text((await others()).map((one) => one.metrics))),
+  )
+  if (!place) return
+  const isPeer = peerCheck(place)
+  app.get(countsRoute, async (c) => {
+    if (!isPeer({ headers: c.req.header() })) return c.notFound()
+    return c.json({ counts: sessions.counts, metrics: await metrics.data() } satisfies PeerCounts)
+  })
+}
+
 /** The HTTP side of a server. */
 function makeApp(
   service: Service,
-  dialects: readonly ServerDialect[],
-  onError: (e: unknown) => void,
+  { dialects = dialectNames, onError = () => {}, place }: ServerOptions,
 ) {
-  const { metrics, sessions, version } = service
+  const { metrics } = service
   const app = new Hono()
-  app.get('/healthz', (c) => c.json({ status: 'healthy', version, ...sessions.counts }))
-  app.get('/metrics', async (c) => c.text(await metrics.text()))
-  if (dialects.includes('plain')) addPlain(app, service)
-  if (dialects.includes('openenv')) addOpenEnv(app, service)
+  const has = (name: ServerDialect) => dialects.includes(name)
+  addHealth(app, service, place)
+  if (has('plain')) addPlain(app, service)
+  if (has('nemo-gym')) addNemo(app, service, !has('openenv'))
+  if (has('openenv')) addOpenEnv(app, service)
+  if (has('openenv') || has('ors')) addTasks(app, service)
+  if (has('ors')) addOrs(app, service)
   app.notFound((c) =>
     failureReply(
       c,
@@ -76,10 +117,14 @@ function makeApp(
       ),
     ),
   )
-  app.onError((error, c) => {
+  const fail = (c: Context, error: unknown): Response => {
     metrics.refused(error instanceof Refusal ? error.code : 'error')
     if (!(error instanceof Refusal)) onError(error)
     return failureReply(c, error)
+  }
+  app.onError((error, c) => {
+    if (!(error instanceof Elsewhere && place)) return fail(c, error)
+    return passOn(c, place, error.worker).catch((reason: unknown) => fail(c, reason))
   })
   return app
 }
@@ -103,29 +148,33 @@ function denySocket(socket: Duplex): void {
   )
 }
 
-/** Passes handshakes for `/ws` on to the dialect. */
-function acceptSockets(server: Server, service: Service, known: (r: IncomingMessage) => boolean) {
+/** Passes handshakes for `/ws` on to the dialect, or to the process that has the session. */
+function acceptSockets(service: Service, place?: WorkerPlace) {
   const sockets = new WebSocketServer({ noServer: true, maxPayload: largestFrame })
-  server.on('upgrade', (request, socket, head) => {
-    socket.on('error', () => socket.destroy())
-    if (!known(request)) return denySocket(socket)
-    if (!/^\/ws(?:$|\?)/.test(request.url ?? '')) {
-      socket.end('HTTP/1.1 404 Not Found\r\nConnection: close\r\nContent-Length: 0\r\n\r\n')
-      return
-    }
-    const named = new URL(request.url ?? '', 'ws://server').searchParams.get('session_id')
-    sockets.handleUpgrade(request, socket, head, (open: WebSocket) =>
-      serveOpenEnvSocket(open, service, named ?? undefined),
-    )
-  })
-  return sockets
+  const accept = (server: Server, known: (r: IncomingMessage) => boolean): void => {
+    server.on('upgrade', (request, socket, head) => {
+      socket.on('error', () => socket.destroy())
+      if (!known(request)) return denySocket(socket)
+      if (!/^\/ws(?:$|\?)/.test(request.url ?? '')) {
+        socket.end('HTTP/1.1 404 Not Found\r\nConnection: close\r\nContent-Length: 0\r\n\r\n')
+        return
+      }
+      const named = new URL(request.url ?? '', 'ws://server').searchParams.get('session_id')
+      const to = named === null ? undefined : service.sessions.elsewhere(named)
+      if (place && to !== undefined) return passOnSocket(request, socket, head, { place, to })
+      sockets.handleUpgrade(request, socket, head, (open: WebSocket) =>
+        serveOpenEnvSocket(open, service, named ?? undefined),
+      )
+    })
+  }
+  return { sockets, accept }
 }
 
 /** Begins to listen. Returns the port. */
-async function listen(server: Server, port: number, host: string): Promise<number> {
+async function listen(server: Server, where: ListenOptions): Promise<number> {
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject)
-    server.listen(port, host, resolve)
+    server.listen(where, resolve)
   })
   return (server.address() as AddressInfo).port // of a server that listens on a port
 }
@@ -139,43 +188,59 @@ async function endConnections(server: Server): Promise<void> {
   })
 }
 
+/** The inside of a server. */
+function openService(options: ServerOptions): Service {
+  const { version = '0', longestBody = 65_536, deadlineSeconds = 50, place } = options
+  const consultations = openConsultations(options.cases)
+  const bounds = { ...options, ...(place && { worker: place.number }) }
+  const sessions = openSessions(consultations, bounds)
+  const metrics = openMetrics(sessions)
+  return makeService({
+    ...{ consultations, sessions, metrics, version, longestBody, deadlineSeconds },
+  })
+}
+
+/** @throws RangeError for a host beyond loopback without a token */
+export function checkHost({ host = '127.0.0.1', token }: ServerOptions): void {
+  if (token === undefined && !isLoopback(host))
+    throw new RangeError(`Expected a token for the host ${host}: it can be reached from elsewhere`)
+}
+
 /**
  * Starts a server of consultations.
  * @throws RangeError for a host beyond loopback without a token
  */
 export async function startServer(options: ServerOptions = {}): Promise<RunningServer> {
-  const { host = '127.0.0.1', port = 0, token, version = '0', onError = () => {} } = options
-  const { dialects = dialectNames, longestBody = 65_536, deadlineSeconds = 50 } = options
-  if (token === undefined && !isLoopback(host))
-    throw new RangeError(`Expected a token for the host ${host}: it can be reached from elsewhere`)
-  const consultations = openConsultations(options.cases)
-  const sessions = openSessions(consultations, options)
-  const metrics = openMetrics(sessions)
-  const service = makeService({
-    ...{ consultations, sessions, metrics, version, longestBody, deadlineSeconds },
-  })
-  const listener = getRequestListener(makeApp(service, dialects, onError).fetch)
-  const known = tokenCheck(token)
-  const server = createServer((request, response) => {
-    if (known(request) || isOpen(request.url ?? '')) return void listener(request, response)
-    metrics.refused('unauthorised')
-    response.writeHead(401, { 'content-type': 'application/json' }).end(denial)
-  })
-  const sockets = dialects.includes('openenv') ? acceptSockets(server, service, known) : undefined
-  const bound = await listen(server, port, host)
+  const { host = '127.0.0.1', port = 0, token, place, dialects = dialectNames } = options
+  checkHost(options)
+  const service = openService(options)
+  const { metrics, sessions } = service
+  const listener = getRequestListener(makeApp(service, options).fetch)
+  const { sockets, accept } = acceptSockets(service, place)
+  const serverFor = (known: (r: IncomingMessage) => boolean, open: (url: string) => boolean) => {
+    const server = createServer((request, response) => {
+      if (known(request) || open(request.url ?? '')) return void listener(request, response)
+      metrics.refused('unauthorised')
+      response.writeHead(401, { 'content-type': 'application/json' }).end(denial)
+    })
+    if (dialects.includes('openenv')) accept(server, known)
+    return server
+  }
+  const outer = serverFor(tokenCheck(token), isOpen)
+  const bound = await listen(outer, { port, host })
+  // Of this process alone: the port that clients know is shared.
+  const inner = place && serverFor(peerCheck(place), () => false)
+  const door = inner && (await listen(inner, { port: 0, host: '127.0.0.1', exclusive: true }))
   const close = async ({ graceSeconds = 0 } = {}): Promise<void> => {
     await sessions.drain(graceSeconds)
-    for (const socket of sockets?.clients ?? []) socket.close(1001, 'The server ends')
-    sockets?.close()
-    await endConnections(server)
+    for (const socket of sockets.clients) socket.close(1001, 'The server ends')
+    sockets.close()
+    await Promise.all([outer, ...(inner ? [inner] : [])].map(endConnections))
   }
   return {
-    ...{
-      address: `http://${host.includes(':') ? `[${host}]` : host}:${bound}`,
-      port: bound,
-      service,
-      close,
-    },
+    address: `http://${host.includes(':') ? `[${host}]` : host}:${bound}`,
+    ...(door === undefined ? {} : { inner: `http://127.0.0.1:${door}` }),
+    ...{ port: bound, service, close },
     [Symbol.asyncDispose]: () => close(),
   }
 }

@@ -1,4 +1,5 @@
 /** What every dialect of a server stands on: sessions, their steps under a deadline, and the counts. */
+import { setMaxListeners } from 'node:events'
 import type { WireAction } from './action.js'
 import type { Consultations } from './consultations.js'
 import type { Metrics } from './metrics.js'
@@ -7,7 +8,7 @@ import type { ServerSession, SessionReply } from './session.js'
 import type { OpenSession, SessionStart, Sessions } from './sessions.js'
 
 /** How a session begins. */
-export interface Opening {
+export interface Opening extends Pick<SessionStart, 'id'> {
   /** Actions of an earlier session, taken again. @default none */
   readonly actions?: readonly WireAction[]
   /** Fires when the client has gone. */
@@ -30,6 +31,24 @@ export interface Service {
   step(session: ServerSession, action: WireAction, index?: number): Promise<SessionReply>
 }
 
+/** Milliseconds in which steps share a deadline: a signal of its own would cost each a timer and a finaliser. */
+const sharedMs = 500
+
+/** Makes signals that fire after some seconds at most, and half a second less at least. */
+function sharedDeadlines(seconds: number): () => AbortSignal {
+  let since = Number.NEGATIVE_INFINITY
+  let signal: AbortSignal | undefined
+  return () => {
+    const now = performance.now()
+    if (signal && now - since < Math.min(sharedMs, seconds * 100)) return signal
+    since = now
+    signal = AbortSignal.timeout(seconds * 1000)
+    // As many as there are steps under way.
+    setMaxListeners(0, signal)
+    return signal
+  }
+}
+
 /** Makes the inside of a server. */
 export function makeService({
   deadlineSeconds,
@@ -39,10 +58,11 @@ export function makeService({
   readonly deadlineSeconds: number
 }): Service {
   const { sessions, metrics } = given
-  const deadline = () => AbortSignal.timeout(deadlineSeconds * 1000)
-  const start = (options: SessionOptions, { actions = [], abandoned }: Opening): SessionStart => {
+  const deadline = sharedDeadlines(deadlineSeconds)
+  const start = (options: SessionOptions, given: Opening): SessionStart => {
+    const { id, actions = [], abandoned } = given
     const signal = abandoned ? AbortSignal.any([deadline(), abandoned]) : deadline()
-    return { options, actions, signal }
+    return { id, options, actions, signal }
   }
   return {
     ...given,

@@ -37,6 +37,8 @@ export interface ServerSession {
   readonly options: SessionOptions
   /** Actions taken, in order: with the options, all that the session is. */
   readonly actions: readonly WireAction[]
+  /** What the doctor was told before the first action. */
+  readonly first: WireObservation
   /** The reply to the last call. */
   readonly last: SessionReply
   /** Takes one action. Calls wait for one another. @throws Refusal */
@@ -102,6 +104,7 @@ export async function startSession(
   }
 
   let last = await open()
+  const first = last.observation
   const take = async (sent: WireAction, { index, signal }: SessionStep) => {
     await wake(signal)
     const at = index ?? actions.length
@@ -131,8 +134,7 @@ export async function startSession(
   // Many are opened long before their first step, and a case is large.
   if (earlier.length === 0) await drop()
   return {
-    options,
-    actions,
+    ...{ options, actions, first },
     get last() {
       return last
     },

@@ -14,6 +14,8 @@ export interface SessionBounds {
   readonly idleSeconds?: number
   /** Seconds that a client waits for a place. @default 30 */
   readonly waitSeconds?: number
+  /** Number of this process, where several serve one port: it is in the ids of its sessions. @default none */
+  readonly worker?: number
 }
 
 /** A session with its id. */
@@ -24,6 +26,8 @@ export interface OpenSession {
 
 /** What a session begins with. */
 export interface SessionStart {
+  /** An id of `newId`, for a client that was given it before. @default a new one */
+  readonly id?: string | undefined
   readonly options: SessionOptions
   /** Actions of an earlier session, taken again. @default none */
   readonly actions?: readonly WireAction[]
@@ -32,12 +36,16 @@ export interface SessionStart {
 
 /** The sessions of a server. */
 export interface Sessions {
-  /** Opens a session, after waiting for a place. @throws Refusal */
+  /** An id for a session of this process. */
+  newId(): string
+  /** Opens a session, after waiting for a place; one that is open under the id already is it. @throws Refusal */
   open(start: SessionStart): Promise<OpenSession>
   /** Begins another consultation under the id of a session, in its place. @throws Refusal: the session is as it was */
   reopen(id: string, start: SessionStart): Promise<ServerSession>
-  /** The session of an id; it is used now. @throws Refusal `session-gone` or `not-found` */
+  /** The session of an id; it is used now. @throws Refusal `session-gone` or `not-found`; {@link Elsewhere} */
   find(id: string): ServerSession
+  /** The process that has the session of an id, if it is another. */
+  elsewhere(id: string): number | undefined
   /** Ends a session; one that is no more is none. */
   close(id: string): Promise<boolean>
   /** Refuses new ones, and ends all when they are closed or after some seconds. */
@@ -50,7 +58,19 @@ export interface Sessions {
   }
 }
 
-const idForm = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/
+const idForm =
+  /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}(?:\.(\d{1,3}))?$/
+
+/** Thrown for the session of another process: the request is for that one. */
+export class Elsewhere extends Error {
+  override readonly name = 'Elsewhere'
+  readonly worker: number
+
+  constructor(worker: number) {
+    super(`This session is of worker ${worker}`)
+    this.worker = worker
+  }
+}
 
 /** Seconds after which the memory of an unused session is freed. */
 const sleepSeconds = 10
@@ -65,7 +85,7 @@ interface TableEntry {
 // Long because its methods share the table.
 export function openSessions(
   consultations: Consultations,
-  { most = 1024, idleSeconds = 900, waitSeconds = 30 }: SessionBounds = {},
+  { most = 1024, idleSeconds = 900, waitSeconds = 30, worker }: SessionBounds = {},
 ): Sessions {
   // In the order of their last use, so that those to end come first.
   const table = new Map<string, TableEntry>()
@@ -113,11 +133,26 @@ export function openSessions(
     })
   }
 
+  const newId = () => (worker === undefined ? randomUUID() : `${randomUUID()}.${worker}`)
+
+  const elsewhere = (id: string): number | undefined => {
+    const of = idForm.exec(id)?.[1]
+    return worker === undefined || of === undefined || Number(of) === worker
+      ? undefined
+      : Number(of)
+  }
+
+  const check = (id: string): void => {
+    if (!idForm.test(id))
+      throw new Refusal('not-found', `Expected the id of a session, got \`${id.slice(0, 80)}\``)
+    const other = elsewhere(id)
+    if (other !== undefined) throw new Elsewhere(other)
+  }
+
   const use = (id: string): TableEntry => {
     const found = table.get(id)
     if (!found) {
-      if (!idForm.test(id))
-        throw new Refusal('not-found', `Expected the id of a session, got \`${id.slice(0, 80)}\``)
+      check(id)
       throw new Refusal(
         'session-gone',
         'This session has ended (closed, idle, or of a server that was started again): open one with the same options and, as `actions`, those it had taken',
@@ -159,11 +194,21 @@ export function openSessions(
   const reaper = setInterval(() => void reap(), Math.min(idleSeconds * 250, 5000)).unref()
 
   return {
+    ...{ newId, elsewhere },
     async open(given) {
+      const { id = newId() } = given
+      if (given.id !== undefined) check(id)
+      const there = table.get(id)?.session
+      if (there && JSON.stringify(there.options) === JSON.stringify(given.options))
+        return { id, session: there }
+      if (there) throw new Refusal('conflict', 'Expected a new id: this session is open already')
       await place(given.signal)
       try {
         const session = await start(given)
-        const id = randomUUID()
+        if (table.has(id)) {
+          await session.close()
+          throw new Refusal('conflict', 'Expected a new id: this session was opened meanwhile')
+        }
         table.set(id, { session, used: performance.now(), awake: true })
         opened++
         return { id, session }
@@ -186,7 +231,10 @@ export function openSessions(
       return session
     },
     find: (id) => use(id).session,
-    close: remove,
+    async close(id) {
+      check(id)
+      return remove(id)
+    },
     async drain(graceSeconds) {
       draining = true
       clearInterval(reaper)

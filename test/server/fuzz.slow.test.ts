@@ -67,7 +67,44 @@ test('50,000 frames: each has one reply, and none shows the inside of the server
   expect((await request('GET', '/healthz')).status).toBe(200)
 }, 300_000)
 
-test('20,000 bodies and paths: every refusal says why', async () => {
+/** Bodies near to those of NeMo Gym and ORS. */
+const rowBody = fc.record(
+  {
+    responses_create_params: fc.oneof(fc.record({ input: value }), value),
+    consultation: value,
+    response: fc.oneof(
+      value,
+      fc.record({
+        output: fc.array(
+          fc.oneof(
+            value,
+            fc.record({ type: fc.constant('message'), content: value }),
+            fc.record({
+              ...{ type: fc.constant('function_call'), name: word, call_id: word },
+              arguments: fc.oneof(
+                word,
+                value.map((one) => JSON.stringify(one) ?? ''),
+              ),
+            }),
+          ),
+          { maxLength: 3 },
+        ),
+      }),
+    ),
+    _ng_step_request_id: fc.oneof(word, value),
+  },
+  { requiredKeys: ['responses_create_params'] },
+)
+const callBody = fc.record(
+  {
+    ...{ name: word, input: value, task_id: value, task_spec: value, split: word },
+    ...{ index: fc.oneof(fc.nat(3), value), env_name: word },
+  },
+  { requiredKeys: [] },
+)
+const near = fc.oneof(rowBody, callBody).map((one) => JSON.stringify(one))
+
+test('50,000 bodies and paths of all dialects: every refusal says why', async () => {
   const { server, request, failures } = await testServer()
   const { body } = await request('POST', '/v1/sessions', {})
   const paths = [
@@ -86,17 +123,25 @@ test('20,000 bodies and paths: every refusal says why', async () => {
       '/%E0%A4%A',
       '/v1/tools',
     ],
+    ...['/close', '/create_session', '/create', '/call', '/consultation/call', '/ping', '/delete'],
   ]
-  const runs = fc.sample(fc.record({ path: fc.constantFrom(...paths), text }), {
-    numRuns: 20_000,
-    seed: 2,
-  })
+  const minted = '00000000-0000-4000-8000-000000000000'
+  const runs = fc.sample(
+    fc.record({ path: fc.constantFrom(...paths), text: fc.oneof(text, near) }),
+    {
+      numRuns: 50_000,
+      seed: 2,
+    },
+  )
   for (let at = 0; at < runs.length; at += 32)
     await Promise.all(
       runs.slice(at, at + 32).map(async (run) => {
         const response = await fetch(`${server.address}${run.path}`, {
           method: 'POST',
-          headers: { authorization: `Bearer ${token}` },
+          headers: {
+            authorization: `Bearer ${token}`,
+            ...{ 'x-session-id': minted, cookie: `bedside_session=${body.session}` },
+          },
           body: run.text,
         })
         const said = await response.text()
@@ -104,9 +149,12 @@ test('20,000 bodies and paths: every refusal says why', async () => {
           expect({ ...run, said }).toBe('no failure')
         if (inside.test(said)) expect({ ...run, said }).toBe('nothing of the inside')
         if (response.status >= 400) expect(JSON.parse(said).error.message).not.toBe('')
-        const opened = response.status < 300 && /"session(?:_id)?":"([^"]+)"/.exec(said)?.[1]
+        const cookie = response.headers.get('set-cookie')
+        const opened =
+          response.status < 300 &&
+          /(?:"session(?:_id)?":"|session=)([^";]+)/.exec(cookie ?? said)?.[1]
         if (opened) await server.service.sessions.close(opened)
       }),
     )
   expect(failures).toEqual([])
-}, 300_000)
+}, 900_000)

@@ -1,37 +1,27 @@
-import { execFile, spawn } from 'node:child_process'
+import { execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { cpSync, mkdtempSync, readFileSync, symlinkSync } from 'node:fs'
-import { rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { cpSync } from 'node:fs'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
-import { promisify } from 'node:util'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { labelled } from '../../src/agents/grammars/labelled.js'
 import { spoken } from '../../src/agents/grammars/spoken.js'
 import { ended } from '../../src/env.js'
 import { make } from '../../src/index.js'
-import { describeWithPython } from '../fixtures/python.js'
+import { type BuiltPackage, buildPackage } from '../fixtures/built.js'
+import { describeWithPython, pythonOf } from '../fixtures/python.js'
 
 const root = fileURLToPath(new URL('../../', import.meta.url))
+const source = join(root, 'src/server/python')
 const seeds = [3, 11]
 const actions = ['Do you have a fever?', 'Order: ECG', 'Diagnosis: pneumonia']
 
-let folder: string
-let command: string[]
-
-/** Builds this source as it lies in an installed package. */
+let built: BuiltPackage
 beforeAll(async () => {
-  folder = mkdtempSync(join(tmpdir(), 'bedside-python-'))
-  cpSync(join(root, 'package.json'), join(folder, 'package.json'))
-  symlinkSync(join(root, 'data'), join(folder, 'data'), 'junction')
-  symlinkSync(join(root, 'node_modules'), join(folder, 'node_modules'), 'junction')
-  const build = [join(root, 'scripts', 'build.js'), '--no-types', '--out', join(folder, 'dist')]
-  await promisify(execFile)(process.execPath, build)
-  command = [process.execPath, join(folder, 'dist', 'cli', 'main.js')]
+  built = await buildPackage()
 }, 120_000)
-afterAll(() => rm(folder, { recursive: true }))
+afterAll(() => built.remove())
 
 /** What an env of this process says to the same actions. */
 async function transcript(seed: number) {
@@ -50,12 +40,7 @@ async function transcript(seed: number) {
 
 describeWithPython('the Python package', 'gym', (run) => {
   test('plays as an env of this process does, by every interface, and leaves nothing behind', async () => {
-    const given = {
-      package: join(root, 'src/server/python'),
-      command: command.join(' '),
-      seeds,
-      actions,
-    }
+    const given = { package: source, command: built.command.join(' '), seeds, actions }
     // biome-ignore lint/suspicious/noExplicitAny: outside JSON
     const told = run('gym_env.py', given) as any
     const expected = await Promise.all(seeds.map(transcript))
@@ -74,32 +59,101 @@ describeWithPython('the Python package', 'gym', (run) => {
   }, 300_000)
 })
 
-describeWithPython('the official clients of OpenEnv', 'gym', (run) => {
-  test('play as an env of this process does', async () => {
-    const line = [...command.slice(1), 'serve', '--json', '--token-file', join(folder, 'token')]
-    const server = spawn(process.execPath, line, { stdio: ['ignore', 'pipe', 'inherit'] })
-    try {
-      const [ready] = await once(createInterface(server.stdout), 'line')
-      const { address, token } = JSON.parse(ready)
-      const secret = readFileSync(token.file, 'utf8').trim()
-      const [seed = 0] = seeds
-      const given = { address: `${address}/t/${secret}`, seed, actions }
-      // biome-ignore lint/suspicious/noExplicitAny: outside JSON
-      const told = run('openenv_clients.py', given) as any
-      const expected = (await transcript(seed)).map((one) => {
-        const [message, reward, ...end] = one as [string, number | null, boolean, boolean]
-        const done = end.includes(true)
-        return [message, done ? reward : null, done]
-      })
-      expect(told.steps).toEqual(expected)
-      expect(told.sync).toEqual(expected)
-      expect(told.state).toMatchObject({ step_count: actions.length })
-      expect(told.wrong[0]).toContain('seed')
-      expect(told.wrong[1]).toContain('message')
-      expect(told.tools).toEqual(['ask_patient', 'order_exam', 'diagnose'])
-      expect(told.called).toBe(expected[1]?.[0])
-    } finally {
-      server.kill('SIGKILL')
-    }
+describeWithPython('rewards and cases in Python', 'gym', (run) => {
+  test('scores what was played as the consultation itself did, and what was logged elsewhere', async () => {
+    const given = { package: source, command: built.command.join(' '), seed: seeds[0] }
+    // biome-ignore lint/suspicious/noExplicitAny: outside JSON
+    const told = run('scores_and_cases.py', given) as any
+    expect(told.played.total).toEqual(expect.any(Number))
+    expect(told.again).toEqual([told.played, told.played])
+    expect(told.accuracy.map(({ total }: { total: number }) => total)).toEqual([0, 1, 0])
+    // A log does not tell what things cost: the default reward is not known, which is not 0.
+    expect(told.unknown).toEqual([null])
+    expect(told.unfinished).toEqual([null])
+    expect(told.names).toContain('diagnosis-accuracy')
+    expect(told.refused).toEqual(['Refused', 'BedsideError'])
+    expect(told.cases).toEqual(['standard-train-0-0', 'standard-train-0-1'])
+    expect(told.rows).toEqual([
+      { index: 4, seed: 4, tier: 'standard' },
+      { index: 5, seed: 5, tier: 'standard' },
+    ])
+    expect(told.prompt).toBe(told.heard)
+    expect(told.missing).toContain('bedside-gym[datasets]')
   }, 300_000)
+})
+
+/** Whether a process is there. */
+function lives(pid: number): boolean {
+  try {
+    process.kill(pid, 0)
+    return true
+  } catch {
+    return false
+  }
+}
+
+describeWithPython('the server that Python started', 'gym', () => {
+  test.each(['SIGINT', 'SIGTERM', 'SIGKILL'] as const)(
+    'ends with its process on %s',
+    async (signal) => {
+      const script = join(root, 'test/python/owns_server.py')
+      const env = { ...process.env, PYTHONPATH: source, BEDSIDE_COMMAND: built.command.join(' ') }
+      const owner = spawn(pythonOf('gym') ?? '', [script], {
+        env,
+        stdio: ['ignore', 'pipe', 'ignore'],
+      })
+      const [line] = await once(createInterface(owner.stdout), 'line')
+      const pids: number[] = JSON.parse(line)
+      expect(pids.map(lives)).toEqual([true, true])
+      owner.kill(signal)
+      await expect.poll(() => pids.map(lives), { timeout: 20_000 }).toEqual([false, false])
+    },
+    120_000,
+  )
+})
+
+describeWithPython('the wheel', 'gym', () => {
+  test('installs into a clean environment and plays', async () => {
+    const python = pythonOf('gym') ?? ''
+    const [code, wheels, clean] = ['code', 'wheels', 'clean'].map((at) => join(built.folder, at))
+    // Building writes beside the source.
+    cpSync(source, code ?? '', { recursive: true })
+    const made = [
+      '-m',
+      'pip',
+      'wheel',
+      '--quiet',
+      '--no-deps',
+      '--no-build-isolation',
+      code ?? '',
+      '-w',
+      wheels ?? '',
+    ]
+    execFileSync(python, made)
+    execFileSync(python, ['-m', 'venv', clean ?? ''])
+    const own = join(clean ?? '', 'bin', 'python')
+    const install = ['-m', 'pip', 'install', '--quiet', '--find-links', wheels ?? '', 'bedside-gym']
+    const started = performance.now()
+    execFileSync(own, install, { stdio: ['ignore', 'ignore', 'inherit'] })
+    const script = join(root, 'test/python/first_step.py')
+    const env = { ...process.env, PYTHONPATH: '', BEDSIDE_COMMAND: built.command.join(' ') }
+    const told = JSON.parse(
+      execFileSync(own, [script], { env, cwd: built.folder, encoding: 'utf8' }),
+    )
+    const seconds = ((performance.now() - started) / 1000).toFixed(1)
+    expect(told.place).toContain('site-packages')
+    expect(told.typed).toBe(true)
+    expect(told.message).toMatch(/\[Turns left: \d+\]/)
+    console.log(
+      `pip install and first step: ${seconds} s; make to first step ${told.first} s, again ${told.warm} s`,
+    )
+  }, 300_000)
+
+  test('holds what its types say', () => {
+    const cache = join(built.folder, 'mypy')
+    const check = ['-m', 'mypy', '--cache-dir', cache, 'bedside']
+    expect(execFileSync(pythonOf('gym') ?? '', check, { cwd: source, encoding: 'utf8' })).toContain(
+      'Success',
+    )
+  }, 120_000)
 })

@@ -4,8 +4,8 @@ import { Fault } from '../../error.js'
 import { suggestNames } from '../../platform/did-you-mean.js'
 import { withoutUndefined } from '../../platform/without-undefined.js'
 import { dialectNames, type ServerDialect } from '../../server/dialect-names.js'
-import type { RunningServer, ServerOptions } from '../../server/server.js'
-import { startServer } from '../../server/server.js'
+import { checkHost, type ServerOptions, startServer } from '../../server/server.js'
+import { isWorker, type RunningWorkers, serveAsWorker, startWorkers } from '../../server/workers.js'
 import { readCases } from '../../storage/case-files.js'
 import { reportStop } from '../print/failure.js'
 import { output, type PrintFlags, type Terminal, table } from '../print/output.js'
@@ -24,6 +24,8 @@ interface ServeFlags extends PrintFlags {
   readonly idleSeconds?: number
   readonly waitSeconds?: number
   readonly deadlineSeconds?: number
+  readonly workers?: number
+  readonly stopWithInput?: boolean
 }
 
 const tokenForm: TokenForm = {
@@ -58,7 +60,7 @@ async function fileCases(file: string | undefined): Promise<ServerOptions['cases
 }
 
 const serverText = (
-  { address }: RunningServer,
+  { address }: RunningWorkers,
   dialects: readonly ServerDialect[],
   place: TokenPlace | undefined,
 ): string => {
@@ -77,44 +79,79 @@ const serverText = (
   )
 }
 
-/** Resolves when Ctrl-C or a signal to end asks for it. */
-const untilStopped = (signal: AbortSignal): Promise<void> =>
+/**
+ * Resolves when the server is asked to end: by SIGTERM, which lets sessions end; at once by Ctrl-C, and where
+ * `withInput` by the end of the standard input.
+ */
+const untilStopped = (signal: AbortSignal, withInput = false): Promise<'soon' | 'now'> =>
   new Promise((resolve) => {
-    if (signal.aborted) return resolve()
-    signal.addEventListener('abort', () => resolve(), { once: true })
-    process.once('SIGTERM', () => resolve())
+    const now = () => resolve('now')
+    if (signal.aborted) return now()
+    signal.addEventListener('abort', now, { once: true })
+    process.once('SIGTERM', () => resolve('soon'))
+    if (withInput) process.stdin.once('end', now).once('error', now).resume()
   })
+
+/** What the flags say of a server. */
+const serverOptions = async (flags: ServeFlags): Promise<ServerOptions> => ({
+  version: version(),
+  ...withoutUndefined({
+    host: flags.host,
+    port: flags.port,
+    cases: await fileCases(flags.cases),
+    most: flags.maxSessions,
+    idleSeconds: flags.idleSeconds,
+    waitSeconds: flags.waitSeconds,
+    deadlineSeconds: flags.deadlineSeconds,
+  }),
+})
+
+/** Starts the server in this process, or in several. @throws Fault `bad-input` for a host without a token */
+async function startServing(
+  flags: ServeFlags,
+  options: ServerOptions,
+  onError: (error: unknown) => void,
+): Promise<RunningWorkers> {
+  const { workers = 1 } = flags
+  try {
+    if (workers === 1) return await startServer({ ...options, onError })
+    checkHost(options)
+    const { host, port } = options
+    return await startWorkers({ count: workers, host, port }, (number) =>
+      onError(`Process ${number} of the server died, and is started again; its sessions are gone`),
+    )
+  } catch (error) {
+    if (error instanceof RangeError) throw new Fault('bad-input', `--host: ${error.message}`)
+    throw error
+  }
+}
 
 /** Runs `bedside serve` until Ctrl-C. @returns the exit code */
 export async function serve(flags: ServeFlags, terminal: Terminal): Promise<number> {
-  const { tokenFile = 'runs/serve/token', host, port } = flags
+  const { tokenFile = 'runs/serve/token' } = flags
   const out = output(terminal, flags)
+  const onError = (error: unknown) =>
+    void out.note(error instanceof Error ? String(error.stack) : String(error))
   const dialects = checkDialects(flags.dialect)
-  const cases = await fileCases(flags.cases)
   const known =
     flags.token === false ? undefined : await resolveToken(tokenFile, terminal.env, tokenForm)
-  const server = await startServer({
-    dialects,
-    version: version(),
-    onError: (error) => void out.note(error instanceof Error ? String(error.stack) : String(error)),
-    ...withoutUndefined({ host, port, cases, token: known?.token }),
-    ...withoutUndefined({
-      most: flags.maxSessions,
-      idleSeconds: flags.idleSeconds,
-      waitSeconds: flags.waitSeconds,
-      deadlineSeconds: flags.deadlineSeconds,
-    }),
-  }).catch((error: unknown) => {
-    if (error instanceof RangeError) throw new Fault('bad-input', `--host: ${error.message}`)
-    throw error
-  })
+  const options = {
+    ...(await serverOptions(flags)),
+    ...{ dialects, ...withoutUndefined({ token: known?.token }) },
+  }
+  if (isWorker()) {
+    await serveAsWorker((place, port) => startServer({ ...options, port, place, onError }))
+    return 0
+  }
+  const server = await startServing(flags, options, onError)
   const { address } = server
   if (flags.json)
     await out.document({ address, token: known?.place ?? null, dialects, version: version() })
   else await out.say(serverText(server, dialects, known?.place))
   await out.note('Ctrl-C stops it.')
-  await untilStopped(terminal.signal)
-  await out.note(`Waiting up to ${drainSeconds} s for sessions to end`)
-  await server.close({ graceSeconds: terminal.signal.aborted ? 0 : drainSeconds })
+  const when = await untilStopped(terminal.signal, flags.stopWithInput)
+  const graceSeconds = when === 'soon' ? drainSeconds : 0
+  if (graceSeconds > 0) await out.note(`Waiting up to ${graceSeconds} s for sessions to end`)
+  await server.close({ graceSeconds })
   return terminal.signal.aborted ? reportStop(terminal, 'All sessions are closed.') : 0
 }

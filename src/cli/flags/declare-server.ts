@@ -9,7 +9,12 @@ export function addServe(program: Command, declare: Declare): void {
   declare(program, 'serve', {
     says: 'Serves consultations over HTTP and WebSocket until Ctrl-C: for training loops in Python and elsewhere.',
     load: async () => (await import('../commands/serve.js')).serve,
-    examples: ['serve', 'serve --port 8000 --max-sessions 512 --json', 'serve --cases cases.jsonl'],
+    examples: [
+      'serve',
+      'serve --port 8000 --max-sessions 512 --json',
+      'serve --workers 4',
+      'serve --cases cases.jsonl',
+    ],
   })
     .option('--port <N>', 'where it listens (default: any free one)', parseWhole(0, 65535))
     .option('--host <ADDRESS>', 'address to listen on (default: 127.0.0.1)')
@@ -25,7 +30,13 @@ export function addServe(program: Command, declare: Declare): void {
     )
     .option('--no-token', 'ask for none: for clients on this machine that can send none')
     .option('--max-sessions <N>', 'sessions at once (default: 1024)', parseWhole(1, 1_000_000))
+    .option(
+      '--workers <N>',
+      'processes that share the port; --max-sessions is of each (default: 1)',
+      parseWhole(1, 128),
+    )
     .option('--idle-seconds <X>', 'after which an unused session ends (default: 900)', parseFinite)
     .option('--wait-seconds <X>', 'a client waits for a place (default: 30)', parseFinite)
     .option('--deadline-seconds <X>', 'a step may take (default: 50)', parseFinite)
+    .option('--stop-with-input', 'end when standard input does, as when its parent is killed')
 }

@@ -6,13 +6,10 @@ import type { Hono } from 'hono'
 import { z } from 'zod'
 import { wireAction } from '../action.js'
 import { readJson } from '../http.js'
-import { readBody, splitNames } from '../options.js'
-import { Refusal } from '../refusal.js'
+import { readBody } from '../options.js'
 import type { Service } from '../service.js'
 import { answerRpc, openEnvStep, type RpcSession, resetOptions, wireStep } from './openenv-wire.js'
-
-/** Name of the env in the task routes. */
-const envName = 'consultation'
+import { envName } from './tasks.js'
 
 const stepBody = z.strictObject({
   action: z.unknown(),
@@ -41,59 +38,6 @@ const stateSchema = {
   title: 'State',
   type: 'object',
   properties: { episode_id: { type: ['string', 'null'] }, step_count: { type: 'integer' } },
-}
-
-const taskBody = z.object({ split: z.enum(splitNames) })
-const taskAt = taskBody.extend({ index: z.int().min(0) })
-const taskRange = taskBody.extend({
-  start: z.int().min(0).nullish(),
-  stop: z.int().min(0).nullish(),
-})
-/** Tasks of one reply. */
-const mostTasks = 10_000
-
-const checkEnv = (name: string): void => {
-  if (name !== envName)
-    throw new Refusal('not-found', `Expected the env ${envName}, got \`${name.slice(0, 80)}\``)
-}
-
-/** The task routes of OpenEnv: splits, and tasks by index. */
-function addTasks(app: Hono, service: Service): void {
-  const { consultations } = service
-  const tasks = (split: (typeof splitNames)[number], start: number, stop: number) =>
-    Array.from({ length: Math.max(0, Math.min(stop, start + mostTasks) - start) }, (_, n) => ({
-      split,
-      index: start + n,
-    }))
-  app.get('/list_environments', (c) => c.json([envName]))
-  app.get('/:env/splits', (c) => {
-    checkEnv(c.req.param('env'))
-    return c.json(
-      splitNames.map((name) => ({ name, type: name === 'train' ? 'train' : 'validation' })),
-    )
-  })
-  app.post('/:env/tasks', async (c) => {
-    checkEnv(c.req.param('env'))
-    const { split } = await readJson(c, service, taskBody, 'a split')
-    return c.json({ tasks: tasks(split, 0, consultations.count(split)), env_name: envName })
-  })
-  app.post('/:env/num_tasks', async (c) => {
-    checkEnv(c.req.param('env'))
-    const { split } = await readJson(c, service, taskBody, 'a split')
-    return c.json({ num_tasks: consultations.count(split) })
-  })
-  app.post('/:env/task', async (c) => {
-    checkEnv(c.req.param('env'))
-    const { split, index } = await readJson(c, service, taskAt, 'a task')
-    if (index < consultations.count(split)) return c.json({ task: { split, index } })
-    throw new Refusal('bad-request', `Expected an index below ${consultations.count(split)}`)
-  })
-  app.post('/:env/task_range', async (c) => {
-    checkEnv(c.req.param('env'))
-    const { split, start, stop } = await readJson(c, service, taskRange, 'a range of tasks')
-    const count = consultations.count(split)
-    return c.json({ tasks: tasks(split, start ?? 0, Math.min(stop ?? count, count)) })
-  })
 }
 
 /** Adds what describes the env. */
@@ -145,5 +89,4 @@ export function addOpenEnv(app: Hono, service: Service): void {
     const answer = await answerRpc(service, sent, rpc(c.req.raw.signal))
     return answer ? c.json(answer) : c.body(null, 202)
   })
-  addTasks(app, service)
 }

@@ -250,7 +250,10 @@ export function answerTopics(
   // What was told before need not be said again beside what is new.
   const fresh =
     more.sentences.length > 0 ? answers.filter(({ how }) => how !== 'repeated') : answers
-  const parts = [...joinAnswers(fresh, input), ...more.sentences, ...others.sentences]
+  const said = joinAnswers(fresh, input)
+  // The amount of a habit may be part of the answer to it.
+  const added = more.sentences.filter((one) => !said.some((other) => other.includes(one)))
+  const parts = [...said, ...added, ...others.sentences]
   const plea = topics.length > most ? pickStockSentence('one-at-a-time', context, utterance) : ''
   return {
     text: joinSentences([...new Set(parts)], context.language),

@@ -42,7 +42,7 @@ export const asksDiagnosis = (text: string): boolean =>
 
 /** Mentions other people around the patient, in a question whether they are ill too. */
 export const others =
-  /(?:爱人|老公|老婆|丈夫|妻子|老伴|对象|同事|同学|室友|同屋|邻居|朋友|单位的人|班里|宿舍里?|幼儿园里?|小朋友|同屋|一个屋|一张床|学生|学校|单位|一[起块]儿?(?:吃饭|吃|玩)的人?|同桌|工友|队友|病友|客人|班上|厂里|公司|小区|村里|店里|隔壁|周围的?人|身边的?人|旁边的?人|同住|住一[起块]|(?<!在)家里|家人|一家)[^你，]{0,8}(?:也|有没有|没有|有人|有谁|谁|都|有)/
+  /(?:爱人|老公|老婆|丈夫|妻子|老伴|对象|同事|同学|室友|同屋|邻居|朋友|单位的人|班里|宿舍里?|幼儿园里?|小朋友|同屋|一个屋|一张床|学生|(?<!在)(?:学校|单位)|一[起块]儿?(?:吃饭|吃|玩)的人?|同桌|工友|队友|病友|客人|班上|厂里|公司|小区|村里|店里|隔壁|周围的?人|身边的?人|旁边的?人|同住|住一[起块]|(?<!在)家里|家人|一家)[^你，]{0,8}(?:也|有没有|没有|有人|有谁|谁|都|有)/
 
 /** A relative as observer: followed by a verb of saying or noticing, or by a mention of the patient. */
 export const witness =
@@ -54,7 +54,7 @@ export const openQuestion = new RegExp(
     String.raw`\bwhat(?:s| has| is it)? (?:brings|brought|seems|happened|else|can i|could i|can we)\b|\bhow (?:can|may|could) (?:i|we) (?:help|be of|assist)\b|\bwhat(?: has|s)? (?:made|prompted|got|led) (?:you|him|her|them) (?:to )?(?:decide (?:to )?(?:call|ring|phone|contact|come|book|see|make|get)|want to (?:come|see|be seen)|call|ring|phone|contact|come|book|see|make|get in touch)\b|\b(?:did|have) i miss(?:ed)? (?:anything|something)\b|\bwhats (?:up|new|been up)\b|\bthe main (?:thing|reason|problem|issue)\b|\b(?:talk|take|walk) me through (?:it|this|that|everything|what|how)\b|\bhow (?:are|have) things\b`,
     String.raw`\bwhat(?:s| is| has been| are)? (?:been )?(?:the matter|wrong|the trouble|the problem|troubling|bothering|going on|happening)\b`,
     String.raw`\b(?:what|which|any|other|your|describe the|more about the) (?:other |main |current |new )?(?:symptoms?|complaints?|problems?|concerns?|discomforts?|issues?)\b(?! (?:with (?!it\b|this\b|that\b|these\b)|passing|going|opening|sleeping|swallowing|breathing|walking|hearing|seeing|eating|moving|at (?:work|home)\b|down\b))`,
-    String.raw`\b(?:any|some)(?:thing)? (?:else|other)\b|\bnothing else\b|\bany(?:thing)? more (?:to|you|symptoms?|problems?)\b|\btell me (?:more|everything|about (?:it|this|that|yourself|what))\b|\b(?:hear|know) (?:a (?:bit|little) )?more about (?:it|this|that|them|whats?|how)\b|\b(?:say|tell me) (?:a (?:bit|little) )?more\b`,
+    String.raw`\b(?:any|some)(?:thing)? (?:else|other)\b|\bnothing else\b|\bany(?:thing)? more (?:to|you|symptoms?|problems?)\b|\btell me (?:more|everything|(?:(?:a (?:little )?bit|a little|some|something) )?(?:more )?about (?:it|this|that|yourself|what))\b|\bwhat do you mean (?:by|when) (?:it|this|that|you say)\b|\b(?:hear|know) (?:a (?:bit|little) )?more about (?:it|this|that|them|whats?|how)\b|\b(?:say|tell me) (?:a (?:bit|little) )?more\b`,
     String.raw`\bhow (?:are|have|do|did) you (?:been )?(?:feel|feeling|doing|today|been)\b(?! about (?:that|this|it|the plan))|\bhow is everything\b`,
     String.raw`\bwhat (?:are|have|do) you (?:been )?(?:feel|feeling|experiencing|experienced|noticed|notice)\b`,
     String.raw`\bin your own words\b|\b(?:reason for|why) (?:your visit|you came|you are here|are you here)\b|^(?:(?:ok|okay|yeah|yes|right|please|and|so) )*go on$`,
@@ -68,6 +68,10 @@ export const openQuestion = new RegExp(
     '(?:具体|详细|仔细)(?:地)?(?:说|讲|描述|情况|谈)|(?:说说|讲讲|谈谈|描述一下|介绍一下)(?:你)?(?:的|这次|现在)?(?:病情|情况|症状|经过|不舒服)?(?:看|吧)?$|接着说|继续说',
   ].join('|'),
 )
+
+/** Asks for trouble of old, with the words of an open question: 以前肺上有过什么问题. */
+export const pastTrouble =
+  /(?:以前|过去|既往|曾经|原来|从前|小时候)[^，]{0,10}(?:什么|啥|哪些)|[有得出]过(?:什么|啥|哪些)/
 
 /** Asks when it began or what set it off, of "your symptoms" as a whole. */
 export const wholeIllness =
@@ -134,7 +138,7 @@ export const nextQuestion =
 const tags = new RegExp(
   [
     `^(?:(?:or|and|but|so) )?(?:is|isnt|are|arent|was|wasnt|were|werent|do|dont|does|doesnt|did|didnt|has|hasnt|have|havent|had|hadnt|can|cant|could|would|wouldnt|will|wont) (?:it|you|yours?|he|she|they|there|that|this|not)(?: (?:you|yours|that|so|too|like that|the case|ok|okay|all right|alright))*$`,
-    `^(?:right|correct|ok|okay|yes|no|or not|would you say|is that (?:right|so|true|correct|ok|okay)|is it like that|is it so|how about you|what about you|and you)$`,
+    `^(?:right|correct|ok|okay|yes|no|or not|would you say|is that (?:right|so|true|correct|ok|okay)|(?:do|would) you (?:know|think|remember|happen to know)|(?:have|did|had) you (?:noticed?|seen)(?: (?:that|it|at all))?|can you (?:remember|recall|tell)|(?:as far as|if|that) you (?:know|remember|can remember|can tell)(?: of)?|is it like that|is it so|how about you|what about you|and you)$`,
     '^(?:是吗|是吧|对吗|对吧|对不对|是不是|是这样吗|有吗|有没有|会吗|会不会|你呢|你也是吗|你会吗|你有吗|你是吗|你是不是|好吗|可以吗|行吗|好不好|行不行|你(?:也|会|是)?(?:不)?(?:会|是)?(?:也)?(?:这样|那样)吗?)$',
   ].join('|'),
 )
@@ -176,7 +180,7 @@ export const offer = new RegExp(
 )
 
 const hanCue =
-  /(?:吗|呢|没有|没|不|么|否)$|有没有|是不是|是否|会不会|能不能|可不可以|有无|(?<!不)是.{1,14}还是|^还是(?:说|只|就|快|老|也|一直|整|刚|别的|差不多|[^，]{1,8}的时候)|[了就]还是差不多|(\p{Script=Han})[不没]\1/u
+  /(?:吗|呢|没有|没|不|么|否)$|有没有|是不是|是否|会不会|能不能|可不可以|有无|(?<!不)是.{1,14}还是|(\p{Script=Han}{2,})[^，。]{0,6}还是[^，。]{0,8}\1|(?:早上|上午|白天|左|上面|持续|先|干|走路|坐着|站着|空腹|饭前)[^，。]{0,4}还是|^还是(?:说|只|就|快|老|也|一直|整|刚|别的|差不多|[^，]{1,8}的时候)|[了就]还是差不多|(\p{Script=Han})[不没]\2/u
 /** Words that lead into a sentence: "And so, …", "Right, just …". */
 const lead = `^(?:(?:and|but|also|so|then|now|ok|okay|well|hi|hello|please|or|right|yeah|yes|no|alright|great|fine|good|lovely|oh|just|sure|sorry|because|cause) ){0,4}`
 const latinCue = new RegExp(

@@ -110,6 +110,10 @@ function withoutAge(
   return beside ? ids.filter((id) => id !== ageAside) : ids
 }
 
+/** The topic of what the patient is called, and words that ask for the name of something else. */
+const nameAside = 'name'
+const nameOfMedicine = /药(?!师)|什么病|(?:医院|大夫|医生)叫/
+
 /**
  * The asides that a sentence asks about.
  * @param named whether it names findings: beside them an illness or a symptom of a list counts, but no other topic
@@ -121,7 +125,11 @@ export function findAsides(
   named: boolean,
   isDenied: (id: string) => boolean,
 ): readonly string[] {
-  const ids = here.filter(isAsideMatch).map(({ value }) => value.id)
+  const medicine = nameOfMedicine.test(given.sentence.text)
+  const ids = here
+    .filter(isAsideMatch)
+    .map(({ value }) => value.id)
+    .filter((id) => !(medicine && id === nameAside))
   if (named) return [...new Set(ids.filter((id) => isDenied(id) || asksMore(given, here, id)))]
   if (ids.length > 0) return withoutAge(given, here, [...new Set(ids)])
   const guessed = guessAside(given)

@@ -45,7 +45,7 @@ const cues: { readonly [attribute in AskedAttribute]: RegExp } = {
     /\b(?:doses?|strength|milligrams?|how many (?:tablets|pills|puffs|of (?:those|them|these)))\b|(?:一[次回顿]|每[次天]|一天)?(?:要|得)?(?:吃|服|用|喷|吸)?了?几[片颗粒口喷]|剂量|怎么吃|\bhow (?:much|heavy|large|big)\b|\b(?:heavy|amount)\b|量(?:大|多|少)|多少(?!天|时间|年|度)|几斤|几倍|多不多/,
   site: /\b(?:where|whereabouts|(?:which|what) (?:part|area|spot|place)|point to|show me where|location|located|localised|localized|exact spot)\b|(?:用手)?指(?:给我看看?|一下|出来)|哪里|哪儿|部位|位置|哪个地方|什么地方|哪块|哪一块|(?:浑身|全身|满身)(?:上下)?都?(?=.{0,4}还是)|(?<=还是(?:就|只|只是|就是)?)(?:某|[一几])小?[块处片]儿?|具体在/,
   character:
-    /\b(?:what (?:kind|sort|type) of|what (?:comes|came|is coming|has come) (?:up|out)|what do you bring up|what (?:is|does|do|are) .{0,25}\b(?:like|look like|feel like)|whats .{0,25}\blike|describe|tell me (?:\w+ ){0,3}about (?:the|your|this|that) (?:pains?|aches?)|sharp|dull|burning|crushing|stabbing|throb(?:s|bing)?|thick|thin|bright|dark|regular|irregular|pulsat\w+|pressing|squeezing|pounding|cramping|tight|aching or|colou?r|consistency|quality|character)\b|什么样|什么感觉|怎么个|疼法|怎么疼|怎样疼|怎么痛|性质|绞疼|刺疼|胀疼|跳疼|跳着疼|隐疼|闷疼|钝疼|压着疼|压榨|针刺|烧灼|颜色|鲜红|暗红|齐不齐|规律|形状|样子|什么形/,
+    /\b(?:what (?:kind|sort|type) of|what (?:comes|came|is coming|has come) (?:up|out)|what do you bring up|what (?:is|does|do|are) .{0,25}\b(?:like|look like|feel like)|whats .{0,25}\blike|describe|tell me (?:\w+ ){0,3}about (?:the|your|this|that) (?:pains?|aches?)|sharp|dull|burning|crushing|stabbing|throb(?:s|bing)?|thick|thin|bright|dark|regular|irregular|pulsat\w+|pressing|squeezing|pounding|cramping|tight|aching or|colou?r|consistency|quality|character)\b|什么样|什么感觉|怎么个|疼法|怎么疼|怎样疼|怎么痛|性质|绞疼|刺疼|胀疼|跳疼|跳着疼|隐疼|闷疼|钝疼|压着疼|压榨|针刺|烧灼|[吐拉咳流尿排]的(?:都)?是(?:些)?(?:什么|啥)|颜色|鲜红|暗红|齐不齐|规律|形状|样子|什么形/,
 }
 
 const cueEntries = Object.entries(cues) as [AskedAttribute, RegExp][] // the keys of the literal above
@@ -80,6 +80,8 @@ const personal =
 /** Whether a text in normal form asks about the person, the clock or the price. */
 export const isPersonal = (text: string): boolean => personal.test(text)
 
+const dayTime = /早上|早晨|晚上|夜里|夜间|半夜|白天|下午/g
+
 /**
  * The attribute that a question asks for without naming a complaint ("Where exactly?"). All its other words
  * must be generic.
@@ -88,7 +90,9 @@ export function looseAttribute(text: string): AskedAttribute | undefined {
   if (isPersonal(text)) return undefined
   for (const [attribute, cue] of cueEntries) {
     if (!cue.test(text)) continue
-    if (isGeneric(text.replace(new RegExp(cue, 'g'), ' '))) return attribute
+    const rest = text.replace(new RegExp(cue, 'g'), ' ')
+    // 晚上几次 asks how often, whatever the time of day.
+    if (isGeneric(attribute === 'frequency' ? rest.replace(dayTime, ' ') : rest)) return attribute
   }
   return undefined
 }

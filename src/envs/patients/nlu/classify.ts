@@ -13,6 +13,13 @@ export function classifyAct(
   matches: readonly PhraseMatch<LexiconEntry>[],
 ): Pick<ParsedUtterance, 'kind' | 'speech'> {
   const named = (kind: LexiconEntry['kind']) => matches.some(({ value }) => value.kind === kind)
+  // What is told before the question is none: 我看像带状疱疹，您同意吗.
+  const namedInQuestion = (kind: LexiconEntry['kind']) =>
+    matches.some(
+      ({ value, start }) =>
+        value.kind === kind &&
+        sentences.some((one) => one.inquires && start >= one.start && start < one.end),
+    )
   const asked = sentences.filter(({ inquires, fragment }) => inquires || fragment)
   const asks = sentences.some(({ inquires }) => inquires)
   const past = act.history.test(text) || act.family.test(text)
@@ -23,9 +30,10 @@ export function classifyAct(
   const opens = (one: Sentence): boolean =>
     act.openQuestion.test(one.text) &&
     !act.wholeIllness.test(one.text) &&
+    !act.pastTrouble.test(one.text) &&
     !act.invitesQuestions.test(one.text)
   if (asked.some(opens)) return { kind: 'open' }
-  if (named('disease') && asks && !past)
+  if (namedInQuestion('disease') && asks && !past)
     return act.hasIllness.test(text)
       ? { kind: 'diagnosis-request', speech: 'has-illness' }
       : { kind: 'diagnosis-request' }

@@ -22,7 +22,7 @@ const acts: readonly (readonly [ConversationAct, RegExp])[] = [
   ],
   [
     'clear',
-    /\b(?:does|is|did) (?:that|this|it|everything|all that|the \w+(?: \w+)?) (?:all )?(?:make sense|sound|clear|ok|okay|alright|all right|suit)|\bhow(?:s| does| do)? (?:that|this|you feel about (?:that|this))(?: \w+)?(?: sound| seem)?\b|\b(?:are you|would you be|youre|you are) (?:happy|ok|okay|fine|comfortable) (?:with|about)\b|\bis (?:that|this|it) (?:ok|okay|alright|all right|clear|fine)\b|\bthat (?:ok|okay|alright)$|\bwould (?:that|it|this) be (?:ok|okay|alright|all right|fine|possible)\b|\b(?:have you )?heard of (?:that|this|it)\b|\b(?:treatment )?plan clear\b|\bare we agreed\b|说(?:明白|清楚)了(?:吗|没)|听(?:明白|懂|清楚)了(?:吗|没)|(?<![得体况还挺很都眠口己会能])(?:可以|行|成|好|同意|没问题|没意见|能接受|能配合)(?:吗|不|吧|么)$|好不好$|行不行$|您看(?:行|可以|怎么样)|你看(?:行|可以|怎么样)/,
+    /\b(?:does|is|did) (?:that|this|it|everything|all that|the \w+(?: \w+)?) (?:all )?(?:make sense|sound|clear|ok|okay|alright|all right|suit)|\bhow(?:s| does| do)? (?:that|this|you feel about (?:that|this))(?: \w+)?(?: sound| seem)?\b|\b(?:are you|would you be|youre|you are) (?:happy|ok|okay|fine|comfortable) (?:with|about)\b|\bis (?:that|this|it) (?:ok|okay|alright|all right|clear|fine)\b|\bthat (?:ok|okay|alright)$|\bwould (?:that|it|this) be (?:ok|okay|alright|all right|fine|possible)\b|\b(?:have you )?heard of (?:that|this|it)\b|\b(?:treatment )?plan clear\b|\bare we agreed\b|说(?:明白|清楚)了(?:吗|没)|听(?:明白|懂|清楚)了(?:吗|没)|(?<![得体况还挺很都眠口己会能])(?:可以|行|成|好|同意|没问题|没意见|能接受|能配合)(?:吗|不|吧|么)$|好不好$|行不行$|您看(?:行|可以|怎么样)|你看(?:行|可以|怎么样)|同意(?:吗|么|不)|同不同意|能接受(?:吗|么|不)$|记住了(?:吗|没)|(?:都)?(?:记得|知道|明白|懂)了(?:吗|吧|没)|没意见吧/,
   ],
   [
     'readiness',
@@ -30,7 +30,7 @@ const acts: readonly (readonly [ConversationAct, RegExp])[] = [
   ],
   [
     'repeat',
-    /\b(?:repeat|say) (?:that|it)(?: again)?\b|\b(?:which|what)(?: (?:bit|part|thing|of (?:that|it)))? (?:(?:did|have) i (?:get|got|misse?d?)|(?:is|was)) (?:wrong|not right|mistaken)\b|\b(?:catch|hear|get) that\b|\bwhat was that\b|^(?:sorry|pardon|pardon me|come again|what)$|\b(?:pardon|come again)\b|再(?:说|讲|重复)一?[遍次下]|重复一[遍下次]|没听(?:清|见|到|明白|懂)|声音(?:可以|能)?(?:再)?大一?点|信号|掉线|卡(?:住|顿|了)/,
+    /^(?:(?:oh|so|and|ok|okay|right) )*(?:(?:its|thats|it is|that is|youre) )?(?:not (?:so |too |very |really |that |feeling )*(?:good|great|well|nice|normal|right|brilliant)|(?:pretty|quite|really|that|so) bad)(?: (?:at all|then|is it|are you))?$|\b(?:repeat|say) (?:that|it)(?: again)?\b|\b(?:which|what)(?: (?:bit|part|thing|of (?:that|it)))? (?:(?:did|have) i (?:get|got|misse?d?)|(?:is|was)) (?:wrong|not right|mistaken)\b|\b(?:catch|hear|get) that\b|\bwhat was that\b|^(?:sorry|pardon|pardon me|come again|what)$|\b(?:pardon|come again)\b|再(?:说|讲|重复)一?[遍次下]|重复一[遍下次]|没听(?:清|见|到|明白|懂)|声音(?:可以|能)?(?:再)?大一?点|信号|掉线|卡(?:住|顿|了)/,
   ],
   [
     'consent',

@@ -2,7 +2,8 @@
 import type { NormalisedText, PhraseMatch } from '../../../text/phrase-search.js'
 import { wordStems } from '../../../text/word-stems.js'
 import type { Language } from '../../../turn.js'
-import { isGeneric } from './attributes.js'
+import { isQuestionClause } from './acts.js'
+import { findAttributes, isGeneric } from './attributes.js'
 import { fillers } from './features.js'
 import { isWholeIllness } from './focus.js'
 import type { Lexicon, LexiconEntry } from './lexicon.js'
@@ -160,5 +161,17 @@ export function chooseFinding(
   const parent = lexicon.knowledge.finding.get(value)?.parent?.finding
   if (parent !== undefined && languageByScript(text) === 'zh')
     if (similarity.scoreOf(parent) < minComplaintScore) return id
+  if (parent !== undefined && ancestors.get(value)?.has(id) && isPlain(text)) return id
   return fits(value) && !ancestors.get(id)?.has(value) ? value : id
 }
+
+/** Says when or with what something is so. */
+const circumstance =
+  /\b(?:when|if|while|after|before|during|at|with|on|in|by|from|make|makes|lying|walking|going|doing|than)\b/
+
+/** Whether an English question is only whether something is there, and not how, when or with what it is: "more breathless". */
+const isPlain = (text: string): boolean =>
+  languageByScript(text) === 'en' &&
+  isQuestionClause(text) &&
+  !circumstance.test(text) &&
+  findAttributes(text).length === 0

@@ -242,8 +242,10 @@ export function interpretSentence(given: PhrasedSentence): SentenceMeaning {
   if (act.asksDiagnosis(text)) return meaning
   if (silent || (!says && act.offer.test(text) && !act.isRequest(text))) return meaning
   const named = meaning.topics.length > 0
-  if (!named && !says && (act.openQuestion.test(text) || act.invitesQuestions.test(text)))
-    return meaning
+  const open = act.openQuestion.test(text) && !act.pastTrouble.test(text)
+  if (!named && !says && (open || act.invitesQuestions.test(text))) return meaning
+  // "Where did it start?" asks for a detail of the complaint, whatever other question it is like.
+  if (meaning.loose.length > 0 && (!says || checksDuration(text))) return meaning
   const treatment = askedOfTreatment(given)
   if (treatment) return treatment
   const other = named ? askedOfSelf(given, meaning) : []
@@ -327,7 +329,8 @@ function interpretNamed(
 ): SentenceMeaning {
   const { sentence, found } = given
   const { start, text } = sentence
-  const open = act.openQuestion.test(text) && !act.wholeIllness.test(text)
+  const open =
+    act.openQuestion.test(text) && !act.wholeIllness.test(text) && !act.pastTrouble.test(text)
   const excludes = excludedPart(text)
   const about = found.filter(
     (match) =>

@@ -13,6 +13,7 @@ import {
   statement,
 } from './acts.js'
 import { isGeneric, looseAttribute } from './attributes.js'
+import { instructsAndChecks, planBefore } from './chinese/instructions.js'
 import { introduces, leadsUp, putsAside, seeksAgreement } from './english/spoken-turns.js'
 
 /** One question, or a sentence that asks nothing; `start` and `end` are offsets in the normal form. */
@@ -107,7 +108,9 @@ function makeSentence(
   group: readonly Piece[],
   marked: boolean,
 ): Sentence | undefined {
-  const kept = dropPreamble(group, marked)
+  const left = dropPreamble(group, marked)
+  const told = instructsAndChecks(left.map((piece) => piece.text))
+  const kept = told ? left : left.slice(planBefore(left.map((piece) => piece.text)))
   const first = kept[0]
   const last = kept.at(-1)
   if (!first || !last) return undefined
@@ -119,7 +122,8 @@ function makeSentence(
       kept.some(({ asks }) => asks) ||
       hasQuestionWord(whole) ||
       isRequest(whole)) &&
-    !seeksAgreement(kept.map((piece) => piece.text))
+    !seeksAgreement(kept.map((piece) => piece.text)) &&
+    !told
   return {
     start: first.start,
     end: last.end,

@@ -10,6 +10,7 @@ Without a `url` a server of consultations is started on this machine and ended w
 or newer.
 """
 
+from . import cases, rewards
 from ._errors import BedsideError, Refused, ServerUnavailable
 from ._server import Server, serve
 from .consultation import Client, Consultation, Reply
@@ -32,7 +33,9 @@ __all__ = [
     "ServerUnavailable",
     "ToolEnvironment",
     "Utterance",
+    "cases",
     "make",
     "make_vec",
+    "rewards",
     "serve",
 ]

@@ -5,47 +5,17 @@ from __future__ import annotations
 import atexit
 import json
 import os
-import shlex
-import shutil
 import subprocess
 import tempfile
 import threading
 from pathlib import Path
 from typing import Any, Sequence
 
+from ._command import NODE_HELP, find_command
 from ._errors import ServerUnavailable
 
 #: Seconds until a server that was started must listen.
 START_SECONDS = 60
-
-_NODE_HELP = (
-    "Install Node 20.19 or newer (https://nodejs.org), or give the address of a server that runs: "
-    "bedside.make('consultation', url='http://HOST:PORT', token='…') or $BEDSIDE_URL and $BEDSIDE_TOKEN."
-)
-
-
-def _command(command: str | Sequence[str] | None) -> list[str]:
-    """The command line that starts `bedside`, from the argument, $BEDSIDE_COMMAND, this checkout, or PATH."""
-    if command is None:
-        command = os.environ.get("BEDSIDE_COMMAND")
-    if command is not None:
-        return shlex.split(command) if isinstance(command, str) else list(command)
-    node = shutil.which("node")
-    built = Path(__file__).resolve().parents[4] / "dist" / "cli" / "main.js"
-    if built.is_file() and node:
-        return [node, str(built)]
-    local = Path.cwd() / "node_modules" / "bedside" / "dist" / "cli" / "main.js"
-    if local.is_file() and node:
-        return [node, str(local)]
-    found = shutil.which("bedside")
-    if found:
-        return [found]
-    if not node:
-        raise ServerUnavailable(f"Expected Node on PATH, found none. {_NODE_HELP}")
-    raise ServerUnavailable(
-        "Expected the npm package bedside, found none: run `npm install bedside` in this folder or "
-        "`npm install --global bedside`, or set $BEDSIDE_COMMAND to its command."
-    )
 
 
 class Server:
@@ -55,10 +25,12 @@ class Server:
     """
 
     def __init__(self, command: str | Sequence[str] | None = None, options: Sequence[str] = ()) -> None:
-        line = _command(command)
+        line = find_command(command)
+        self._owner = os.getpid()
         self._folder = tempfile.TemporaryDirectory(prefix="bedside-")
         token = Path(self._folder.name) / "token"
-        arguments = [*line, "serve", "--json", "--token-file", str(token), *options]
+        # Its standard input ends with this process, however that ends.
+        arguments = [*line, "serve", "--json", "--stop-with-input", "--token-file", str(token), *options]
         self._log = open(Path(self._folder.name) / "log", "w+b")
         try:
             # A session of its own: Ctrl-C in a terminal reaches the trainer, which ends the server when it is done.
@@ -66,7 +38,7 @@ class Server:
                 arguments, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self._log, start_new_session=True
             )
         except OSError as error:
-            raise ServerUnavailable(f"Expected to start `{line[0]}`: {error}. {_NODE_HELP}") from error
+            raise ServerUnavailable(f"Expected to start `{line[0]}`: {error}. {NODE_HELP}") from error
         atexit.register(self.close)
         ready = self._ready()
         self.url: str = ready["address"]
@@ -80,21 +52,25 @@ class Server:
         finally:
             timer.cancel()
         try:
-            return json.loads(line)
+            ready: dict[str, Any] = json.loads(line)
+            return ready
         except ValueError:
             self._process.kill()
             self._process.wait()
             self._log.seek(0)
             said = self._log.read().decode(errors="replace").strip()[-2000:]
             self.close()
-            raise ServerUnavailable(f"Expected bedside serve to start; it said: {said or 'nothing'}. {_NODE_HELP}")
+            raise ServerUnavailable(f"Expected bedside serve to start; it said: {said or 'nothing'}. {NODE_HELP}")
 
     def close(self) -> None:
-        """Ends the server; safe more than once."""
+        """Ends the server, and its sessions with it; safe more than once. A forked process leaves it alone."""
         atexit.unregister(self.close)
+        if os.getpid() != self._owner:
+            return
         process = self._process
         if process.poll() is None:
-            process.terminate()
+            if process.stdin:
+                process.stdin.close()
             try:
                 process.wait(timeout=15)
             except subprocess.TimeoutExpired:
@@ -104,6 +80,10 @@ class Server:
             if stream and not stream.closed:
                 stream.close()
         self._folder.cleanup()
+
+    def _runs(self) -> bool:
+        # A forked process cannot wait for what is not its child.
+        return os.getpid() != self._owner or self._process.poll() is None
 
     def __enter__(self) -> Server:
         return self
@@ -128,6 +108,6 @@ def address(url: str | None, token: str | None) -> tuple[str, str | None]:
     if url:
         return url.rstrip("/"), token or os.environ.get("BEDSIDE_TOKEN")
     with _shared_lock:
-        if _shared is None or _shared._process.poll() is not None:
+        if _shared is None or not _shared._runs():
             _shared = Server()
         return _shared.url, _shared.token

@@ -27,7 +27,8 @@ class AsyncClient:
         headers = {"Authorization": f"Bearer {self._token}"} if self._token else {}
         self._http = aiohttp.ClientSession(
             headers=headers,
-            connector=aiohttp.TCPConnector(limit=self._connections),
+            # Below the 5 s after which the server closes one: a trainer's step may last longer.
+            connector=aiohttp.TCPConnector(limit=self._connections, keepalive_timeout=4),
             timeout=aiohttp.ClientTimeout(total=REPLY_SECONDS),
         )
         return self
@@ -113,6 +114,10 @@ class AsyncConsultation:
     async def call(self, name: str, arguments: dict[str, Any]) -> Reply:
         """Calls a tool, as `Consultation.call`."""
         return await self.step(tool_action(name, arguments))
+
+    def record(self) -> dict[str, Any]:
+        """Options and actions, as `Consultation.record`."""
+        return {"options": dict(self._options), "actions": list(self._actions)}
 
     async def close(self) -> None:
         """Ends the session at the server."""

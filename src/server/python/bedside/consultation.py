@@ -92,12 +92,17 @@ class Client:
         wait = FIRST_WAIT
         for attempt in range(RETRIES + 1):
             last = attempt == RETRIES
+            kept = self._connection is not None
             try:
                 status, reply = self._send(method, path, data)
-            except (OSError, http.client.HTTPException, ValueError) as error:
+            except (OSError, http.client.HTTPException, ValueError) as lost:
                 self.close()
                 if last:
-                    raise ServerUnavailable(f"Expected a server at {self.url}: {error!r}") from error
+                    raise ServerUnavailable(f"Expected a server at {self.url}: {lost!r}") from lost
+                # A server closes connections that rest for seconds, as they do between a trainer's steps: that is no
+                # reason to wait.
+                if kept and not isinstance(lost, TimeoutError):
+                    continue
             else:
                 if status < 400:
                     return reply
@@ -164,7 +169,7 @@ class Consultation:
 
     def _begin(self) -> dict[str, Any]:
         body: dict[str, Any] = {**self._options, "actions": self._actions}
-        opened = self._client.request("POST", "/v1/sessions", body)
+        opened: dict[str, Any] = self._client.request("POST", "/v1/sessions", body)
         self._id = opened["session"]
         return opened
 
@@ -198,6 +203,10 @@ class Consultation:
     def call(self, name: str, arguments: dict[str, Any]) -> Reply:
         """Calls a tool: ask_patient(question), order_exam(exam) or diagnose(diagnosis, recommendation, …)."""
         return self.step(tool_action(name, arguments))
+
+    def record(self) -> dict[str, Any]:
+        """Options and actions, plain JSON: all that is needed to play it again or to score it by another reward."""
+        return {"options": dict(self._options), "actions": list(self._actions)}
 
     def close(self) -> None:
         """Ends the session at the server."""

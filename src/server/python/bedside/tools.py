@@ -84,8 +84,16 @@ class ToolEnvironment:
         return self._take({"diagnosis": diagnosis, **advice})
 
     def get_reward(self) -> float | None:
-        """The reward at the end; None before it, and where the score is not known."""
-        return None if self._consultation is None else self._consultation.last.reward
+        """The reward; None before the first reset, and where the score is not known, which is not 0.
+
+        It is asked for when a rollout is over: a doctor who stopped without a diagnosis has wasted the turns that are
+        left, and gets what the consultation pays for that.
+        """
+        if self._consultation is None:
+            return None
+        while not self._consultation.last.done:
+            self._consultation.step("")
+        return self._consultation.last.reward
 
     def _take(self, action: dict[str, Any]) -> str:
         if self._consultation is None:

@@ -36,6 +36,9 @@ const duration = new RegExp(
   [
     `${lead}(?:(?:is|was|has|have) )?(?:that|this|it|thats|its|they|theyve)(?: (?:is|was|has|have))?(?: (?:just|only|really|mainly|been|going|on|there|started?|start|began|begun|came|happening|with|you|like|happened|first))* ?(?:(?:about|around|roughly|for|since|over|in|on|within|from|the|last|past|before|or|so|of|${number}|now|ago|that|earlier) )*${time}(?: (?:or|so|two|three|now|ago|then|before|the|and|${time}|last|did|has|have|it|that|was|been))*$`,
     `${lead}(?:that|this|thats|it)(?: (?:is|was))? when (?:it|this|that|they|everything) (?:first |all )?(?:started|began|came on)$`,
+    `\\b(?:before|until|up to|prior to) (?:all (?:of )?)?(?:this|that|it|then|now|yesterday)(?: (?:all )?(?:started|began|happened|came on))?(?: all (?:of )?this)? (?:you )?(?:had |have )?(?:(?:were|was|been|felt|feeling|feel) )?(?:you )?(?:(?:been|feeling|completely|perfectly|absolutely|quite|all|totally|otherwise|generally|fit and) )*(?:fine|well|ok|okay|right|alright|healthy|good|yourself)(?: in yourself)?(?: (?:were|was|had) you)?$`,
+    `^(?:(?:and|so|but|ok) )*(?:were you|you were|had you been|youd been) (?:(?:completely|perfectly|absolutely|quite|all|totally|feeling|otherwise|generally) )*(?:fine|well|ok|okay|right|alright|healthy) (?:in yourself )?(?:before|until|up to) (?:this|that|it|then|now|all this)(?: (?:started|began|happened))?$`,
+    `^(?:(?:and|so|but|ok) )*(?:can you tell me )?when did you last feel (?:completely |perfectly )?(?:well|fine|ok|okay|normal|right|yourself|like yourself)$|^(?:(?:and|so|but|ok) )*(?:can you tell me )?when (?:were you last|you last felt|was the last time you (?:felt|were)) (?:completely |perfectly )?(?:well|fine|ok|okay|normal|right|yourself)$`,
   ].join('|'),
 )
 

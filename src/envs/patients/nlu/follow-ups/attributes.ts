@@ -1,6 +1,8 @@
 /** Which attribute of the topic a follow-up question asks for: how long, where, what makes it worse. */
 import type { Knowledge } from '../../../../knowledge/knowledge.js'
 import { type AskedAttribute, findAttributes, looseAttribute } from '../attributes.js'
+import { whatChanges } from '../english/spoken-turns.js'
+import { languageByScript } from '../finding-match.js'
 import { attributeTopic, followedTopic, isWholeIllness, lastHistory, type Topic } from '../focus.js'
 import type { ParsedUtterance } from '../parsed-utterance.js'
 import { isMentioned, nearestOf, rootOf } from './findings.js'
@@ -79,8 +81,9 @@ export function attributeOfNamed(given: FollowUp): ParsedUtterance | undefined {
   const { knowledge, reader, text, alone } = given
   const whole = wholeAttribute(knowledge, alone)
   if (alone.kind !== 'attribute' && whole === undefined) return undefined
+  // "Any worse when you cough?" is not about a cough.
   const definition = reader
-    .named(text)
+    .named(text.slice(0, whatChanges(text).from))
     .flatMap((id) => knowledge.finding.get(id) ?? [])
     .findLast(({ kind, type }) => kind === 'symptom' && type === 'bool')
   if (!definition) return undefined
@@ -171,7 +174,10 @@ export function sameAttribute(given: FollowUp): ParsedUtterance | undefined {
   if (topic === undefined || named || isMentioned(root, { knowledge, context, followed }))
     return undefined
   // What a thermometer shows is of nothing else.
-  return goesOn(text) && !findAttributes(text).includes('reading')
+  const asked = findAttributes(text)
+  // A Chinese question that names no complaint leaves it out, however long: 休息以后能缓解吗.
+  const goes = goesOn(text) || (languageByScript(text) === 'zh' && asked.length > 0)
+  return goes && !asked.includes('reading')
     ? aboutAttribute(alone, [
         nearestDetail(given, attributeTopic(knowledge, topic, definition.attribute)),
       ])

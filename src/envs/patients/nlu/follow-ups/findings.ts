@@ -67,12 +67,16 @@ export function nearestOf(ids: readonly string[], { scoreOf }: SimilarityMatch) 
   )
 }
 
+/** Whether a question is about what was done for a topic: an English one must name that. */
+const treats = ({ reader, text }: Pick<FollowUp, 'reader' | 'text'>): boolean =>
+  languageByScript(text) === 'zh' || reader.namesAside(text)
+
 /** "Even more in bed?" after the itch: the detail of a topic that the question is most similar to. */
 export function detailOfTopic(given: FollowUp): ParsedUtterance | undefined {
   const { knowledge, context, reader, text, alone, doubtful, followed } = given
   if (!doubtful && alone.kind !== 'aside') return undefined
   // What was done for the topic is no detail of it: 胸疼的时候怎么办.
-  if (languageByScript(text) === 'zh' && alone.asides.includes('tried')) return undefined
+  if (alone.asides.includes('tried') && treats({ reader, text })) return undefined
   const alike = reader.alike(text)
   // A habit or a medicine was asked about since, or the question is likely to be about something else.
   const sure = alone.kind === 'aside' || lastHistory(knowledge, context) !== undefined
@@ -108,7 +112,7 @@ export function detailOfTopic(given: FollowUp): ParsedUtterance | undefined {
 
 /** Asks only whether it hurts. */
 const painOnly =
-  /^(?:(?:and|is|are|it|they|does|do|any|also|at all|as well|with|that|there|the) ?)*(?:pain|painful|hurt|hurts|sore|ache|aches)(?: (?:at all|as well|too|with (?:it|that)|there|then))?$|^(?:还|也|会|有点?)?(?:疼不疼|疼吗|疼么|疼呢)$/
+  /^(?:(?:and|so|is|are|it|they|does|do|did|any|also|at all|as well|with|that|there|the|have|has|had|having|you|he|she|got|get|been|in|feel|feeling|noticed|kind of|sort of) ?)*(?:pain|pains|painful|hurt|hurts|sore|ache|aches)(?: or (?:aches?|pains?|discomfort|soreness|anything))?(?: (?:at all|as well|too|with (?:it|that)|there|then|anywhere|now|right now|at the moment))*$|^(?:还|也|会|有点?)?(?:疼不疼|疼吗|疼么|疼呢)$/
 const painful = /\b(?:pain|painful)\b/
 
 /** The pain of a region, or of the one that hurts with it, that was not talked about. */
@@ -162,6 +166,26 @@ export function sameRegion(given: FollowUp): ParsedUtterance | undefined {
   return undefined
 }
 
+/** The topic of any pain there is. */
+const painAside = 'any-pain'
+
+/** "Any pain?": the pain that is spoken of, else any there is. */
+export function anyPain({
+  knowledge,
+  text,
+  alone,
+  followed,
+}: FollowUp): ParsedUtterance | undefined {
+  if (languageByScript(text) === 'zh' || !painOnly.test(text) || pronoun.test(text))
+    return undefined
+  const pain = /\banywhere\b/.test(text)
+    ? undefined
+    : followed.find((id) => painful.test(knowledge.finding.get(id)?.name.en.toLowerCase() ?? ''))
+  if (pain !== undefined) return aboutFinding(alone, pain)
+  if (!knowledge.aside.has(painAside)) return undefined
+  return { ...alone, kind: 'aside', topics: [], loose: [], asides: [painAside] }
+}
+
 /** Symptoms that many parts of the body can have. */
 const shared =
   /\b(?:blood|bloody|bleed\w*|itch\w*|discharge|swelling|swollen|sticky)\b|血|痒|肿|分泌物/
@@ -180,35 +204,6 @@ export function sharedSymptom(given: FollowUp): ParsedUtterance | undefined {
   if (!elsewhere || isMentioned(rootOf(knowledge, said.finding), { knowledge, context, followed }))
     return undefined
   return { ...alone, kind: 'unmodelled', topics: [], expects: 'no', of: topic }
-}
-
-/** Names of a finding that are tried, to ask for the same of relatives. */
-const mostNames = 3
-
-/** "And your father?", "anyone in the family?" after another question: the same of relatives. */
-export function sameOfRelatives({ knowledge, context, reader, text, alone }: FollowUp) {
-  if (!act.family.test(text) || act.witness.test(text) || act.openQuestion.test(text))
-    return undefined
-  const [last] = lastAsked(context)
-  const definition = last === undefined ? undefined : knowledge.finding.get(last)
-  const said = alone.topics[0]
-  const own = said && knowledge.finding.get(said.finding)?.kind === 'family' ? alone : undefined
-  // "Does anybody smoke at home?" asks what it names.
-  const habit = alone.asides.some((id) => id === 'smokers-home' || id === 'companion')
-  if (habit && languageByScript(text) === 'zh') return alone
-  if (!definition || (own && !said?.guessed)) return own
-  if (definition.kind === 'family') return aboutFinding(alone, definition.id)
-  const { name, aliases } = definition
-  const language = languageByScript(text)
-  const names = [name[language], ...aliases[language].slice(0, mostNames)]
-  for (const word of names) {
-    const whole = language === 'zh' ? `家里有人${word}吗` : `any ${word} in your family?`
-    const same = reader
-      .parse(whole)
-      .topics.find(({ finding }) => knowledge.finding.get(finding)?.kind === 'family')
-    if (same) return aboutFinding(alone, same.finding)
-  }
-  return own
 }
 
 /** Whether a complaint was talked about, be it only as told beside another one. */

@@ -20,13 +20,14 @@ import {
   sameAttribute,
   supposes,
 } from './attributes.js'
+import { ofDenied } from './denied.js'
 import {
+  anyPain,
   detailOfTopic,
   foreignDetail,
   isMentioned,
   moreOfTold,
   rootOf,
-  sameOfRelatives,
   sameRegion,
   sharedSymptom,
 } from './findings.js'
@@ -41,6 +42,7 @@ import {
   isVague,
   type TextReader,
 } from './question.js'
+import { sameOfRelatives } from './relatives.js'
 import { moreOfLife } from './sequels.js'
 import { ofSpokenTopic } from './spoken-of.js'
 import { attributeOfTopic, stillThere } from './topic.js'
@@ -58,6 +60,10 @@ const howIsIt =
 /** Asks how things are, or, of a patient who speaks, about another person. */
 const elsewhere = /怎么样|如何/
 const another = /\b(?:he|she|him|her|his|hers)\b|他|她/
+
+/** Asks of relatives how they are, and not whether they have the same. */
+const howTheyAre =
+  /在世|健在|还在|身体|健康|多大|几[个岁位]|[走没]的|去世|过世|不在|怎么样|都好|还好|年纪|岁数|高寿|做什么/
 
 /** A brief question that goes on about the topic and asks something of it that is not known. */
 function unknownOfTopic({ knowledge, context, text, alone, doubtful, followed }: FollowUp) {
@@ -105,6 +111,7 @@ function ofElliptic(given: FollowUp): ParsedUtterance | undefined {
     attributeOfTopic(given) ??
     detailOfTopic(given) ??
     sameRegion(given) ??
+    anyPain(given) ??
     sharedSymptom(given) ??
     changeOfTopic(given) ??
     sameAttribute(given) ??
@@ -134,9 +141,11 @@ export function understandInContext(
   const given: FollowUp = { knowledge, context, reader, text, alone, doubtful, followed }
   // What relatives have is no detail of what the patient has.
   const theirs = act.family.test(text) && !act.witness.test(text)
-  if (theirs && languageByScript(text) === 'zh' && isElliptic(alone, text))
-    return sameOfRelatives(given) ?? alone
-  const spoken = moreOfLife(given) ?? ofSpokenTopic(given) ?? stillThere(given)
+  if (theirs && languageByScript(text) === 'zh' && isElliptic(alone, text)) {
+    const asTheyAre = !doubtful && alone.kind === 'aside' && howTheyAre.test(text)
+    return asTheyAre ? (moreOfLife(given) ?? alone) : (sameOfRelatives(given) ?? alone)
+  }
+  const spoken = ofDenied(given) ?? moreOfLife(given) ?? ofSpokenTopic(given) ?? stillThere(given)
   if (spoken) return spoken
   const attribute = attributeOfNamed(given) ?? looseOfTopic(given) ?? attributeOfGuess(given)
   if (attribute) return attribute

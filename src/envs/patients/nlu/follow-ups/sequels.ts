@@ -100,13 +100,22 @@ const namedLately = ({ context, reader }: FollowUp): readonly string[] =>
       return finding?.state === 'present' && finding.stigma === 0
     })
 
+const interrogative = /^(?:what|when|where|which|who|how)\b/
+/** What comes before an interrogative word that asks: "and when?", "do you remember when?". */
+const beforeInterrogative =
+  /^$|^(?:(?:and|or|so|but|ok|okay|right|then|now|just) )+$|\b(?:remember|recall|know|tell me|say|sure|idea) $/
+
+/** Whether a phrase asks by its interrogative word, where it has one: not "is it there when you wake up?". */
+const asksBy = (text: string, phrase: string): boolean =>
+  !interrogative.test(phrase) || beforeInterrogative.test(text.slice(0, text.indexOf(phrase)))
+
 /** The sequel of one of some topics that a question asks for: by the longest of its phrases. */
-function sequelOf({ knowledge, text }: FollowUp, topics: readonly string[]) {
+export function sequelOf({ knowledge, text }: FollowUp, topics: readonly string[]) {
   const table = sequelTable(knowledge)
   for (const topic of topics) {
     const found = (table.get(topic) ?? [])
       .flatMap(({ id, phrases }) => phrases.map((phrase) => ({ id, phrase, topic })))
-      .filter(({ phrase }) => containsPhrase(text, phrase))
+      .filter(({ phrase }) => containsPhrase(text, phrase) && asksBy(text, phrase))
       .sort((a, b) => b.phrase.length - a.phrase.length)[0]
     if (found) return found
   }
@@ -129,14 +138,17 @@ function givesWay(given: FollowUp, phrase: string): boolean {
   const { kind, topics } = alone
   const bare = phrase.length >= mostCovered * text.length && !second.test(text)
   const sure = bare || phrase.length >= telling[languageByScript(text)] || isOfThird(given)
-  if (kind === 'aside') return sure || !reader.namesAside(text)
+  // "You're working at the moment?" is about no medicine.
+  const ofYou = /\byoure\b/.test(text) && !phrase.includes(' ')
+  if (kind === 'aside') return sure || !(ofYou || reader.namesAside(text))
   if (kind !== 'finding') return true
   if (topics.every(({ finding }) => isWholeIllness(knowledge, finding)))
     return !ofIllness.test(text)
   return sure || topics.every(({ guessed }) => guessed)
 }
 
-const aboutAside = (alone: ParsedUtterance, id: string): ParsedUtterance => ({
+/** The reading as a question about a topic of the base. */
+export const aboutAside = (alone: ParsedUtterance, id: string): ParsedUtterance => ({
   ...alone,
   kind: 'aside',
   topics: [],

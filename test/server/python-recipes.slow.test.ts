@@ -1,0 +1,188 @@
+/** The recipes in Python, run small: the real libraries, a real server, a model of random weights. */
+import { execFile, execFileSync, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { delimiter, dirname, join } from 'node:path'
+import { createInterface } from 'node:readline'
+import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
+import { startSidecar } from '../../src/trainers/sidecar/process.js'
+import { type BuiltPackage, buildPackage } from '../fixtures/built.js'
+import { chatServer, events } from '../fixtures/chat-server.js'
+import { describeWithPython, pythonOf } from '../fixtures/python.js'
+import { sidecarPython } from '../fixtures/sidecar.js'
+
+const root = fileURLToPath(new URL('../../', import.meta.url))
+const recipes = join(root, 'examples/python')
+
+let built: BuiltPackage
+beforeAll(async () => {
+  built = await buildPackage()
+}, 120_000)
+afterAll(() => built.remove())
+
+const environment = () => ({
+  ...process.env,
+  PYTHONPATH: join(root, 'src/server/python'),
+  BEDSIDE_COMMAND: built.command.join(' '),
+  HF_HUB_OFFLINE: '1',
+  OMP_NUM_THREADS: '1',
+})
+
+describeWithPython('the recipes of TRL', 'trl', () => {
+  test.each(['environment_factory', 'rollout_func'])(
+    '%s plays, is paid and makes steps',
+    async (name) => {
+      const out = join(built.folder, name)
+      const size = [
+        '--cases',
+        '32',
+        '--heldout',
+        '32',
+        '--imitation-steps',
+        '60',
+        '--steps',
+        '2',
+        '--group',
+        '4',
+      ]
+      const line = [join(recipes, 'trl', `${name}.py`), '--out', out, ...size]
+      await promisify(execFile)(pythonOf('trl') ?? '', line, { env: environment(), maxBuffer: 1e8 })
+      const told = JSON.parse(readFileSync(join(out, 'result.json'), 'utf8'))
+      expect(told.curve).toHaveLength(2)
+      // It has learnt to talk, of which a diagnosis is the end, and the coin of whom it learnt is right half of the time.
+      expect(told.before).toBeGreaterThan(0.15)
+      expect(told.before).toBeLessThan(0.85)
+      for (const reward of [...told.curve, told.after]) {
+        expect(reward).toBeGreaterThanOrEqual(0)
+        expect(reward).toBeLessThanOrEqual(1)
+      }
+    },
+    300_000,
+  )
+
+  test('loads consultations as a data set', () => {
+    const code =
+      'import bedside, json; d = bedside.cases.load(3, tier="easy"); print(json.dumps([d.num_rows, d.column_names, d[1]]))'
+    const told = execFileSync(pythonOf('trl') ?? '', ['-c', code], {
+      env: environment(),
+      encoding: 'utf8',
+    })
+    const [rows, columns, second] = JSON.parse(told)
+    expect(rows).toBe(3)
+    expect(columns).toEqual(['prompt', 'tier', 'seed', 'index'])
+    expect(second).toMatchObject({ seed: 1, index: 1, tier: 'easy' })
+    expect(second.prompt.map(({ role }: { role: string }) => role)).toEqual(['system', 'user'])
+  }, 120_000)
+})
+
+/** A server of consultations that asks for no token, as a recipe's own command starts it. */
+async function openServer(...flags: readonly string[]) {
+  const [program = '', ...line] = built.command
+  const server = spawn(program, [...line, 'serve', '--json', '--no-token', ...flags], {
+    stdio: ['ignore', 'pipe', 'ignore'],
+  })
+  onTestFinished(() => void server.kill('SIGKILL'))
+  const [ready] = await once(createInterface(server.stdout), 'line')
+  return JSON.parse(ready) as { readonly address: string } // as `serve --json` prints it
+}
+
+describeWithPython('the eval of verifiers', 'verifiers', () => {
+  test('plays consultations by its own command line', async () => {
+    const { address } = await openServer()
+    const said = ['Do you have a fever?', 'Order: ECG', 'Diagnosis: influenza']
+    const model = await chatServer((response, request) => {
+      const { messages } = request.body as { messages: { role: string }[] } // of a chat request
+      const content = said[messages.filter(({ role }) => role === 'assistant').length]
+      const delta = { role: 'assistant', content }
+      const head = { id: 'x', object: 'chat.completion.chunk', created: 1, model: 'model' }
+      const usage = { prompt_tokens: 7, completion_tokens: 3, total_tokens: 10 }
+      const last = { index: 0, delta: {}, finish_reason: 'stop' }
+      events(
+        { ...head, choices: [{ index: 0, delta, finish_reason: null }] },
+        { ...head, choices: [last] },
+        { ...head, choices: [], usage },
+        '[DONE]',
+      )(response, request)
+    })
+    onTestFinished(() => model.close())
+    const settings = readFileSync(join(recipes, 'verifiers/eval.toml'), 'utf8')
+      .replace('http://127.0.0.1:8000', address)
+      .replace('http://127.0.0.1:8001/v1', model.baseURL)
+      .replace(
+        'output_dir = "runs/verifiers"',
+        `output_dir = ${JSON.stringify(join(built.folder, 'verifiers'))}`,
+      )
+    const file = join(built.folder, 'eval.toml')
+    writeFileSync(file, settings)
+    const python = pythonOf('verifiers') ?? ''
+    // Its runtime starts the harness with uv.
+    const PATH = [dirname(pythonOf('uv') ?? ''), process.env.PATH].join(delimiter)
+    const command = join(dirname(python), 'vf-eval')
+    const env = { ...environment(), PATH, MODEL_KEY: 'none' }
+    await promisify(execFile)(command, ['@', file], { env, maxBuffer: 1e8, cwd: built.folder })
+    const [run = ''] = readdirSync(join(built.folder, 'verifiers'))
+    const traces = readFileSync(join(built.folder, 'verifiers', run, 'traces.jsonl'), 'utf8')
+    const episodes = traces
+      .trimEnd()
+      .split('\n')
+      .map((line) => JSON.parse(line))
+    expect(episodes.map(({ ok }) => ok)).toEqual([true, true])
+    for (const { traces: played } of episodes)
+      expect(played[0].rewards.openenv_reward.score).toEqual(expect.any(Number))
+    expect(model.requests).toHaveLength(2 * said.length)
+  }, 600_000)
+})
+
+describeWithPython('the recipe of tinker-cookbook', sidecarPython ? 'cookbook' : 'sidecar', () => {
+  test('plays and makes steps through the sidecar', async () => {
+    const folder = join(built.folder, 'cookbook')
+    const env = {
+      ...environment(),
+      PYTHONPATH: [environment().PYTHONPATH, recipes].join(delimiter),
+    }
+    const prepared = execFileSync(
+      pythonOf('trl') ?? '',
+      [join(root, 'test/python/spoken_model.py'), folder],
+      { env },
+    )
+    const { model } = JSON.parse(prepared.toString())
+    await using server = await startSidecar({
+      ...{ model, engine: 'peft', threads: 1, state: join(folder, 'state'), python: sidecarPython },
+      flags: ['--name', 'tiny'],
+    })
+    const token = join(folder, 'token')
+    writeFileSync(token, server.token)
+    const out = join(folder, 'out')
+    const sizes = ['--steps', '2', '--batch-size', '2', '--group-size', '4', '--max-tokens', '48']
+    const played = [
+      '--options',
+      JSON.stringify({
+        tier: 'easy',
+        clinic: ['tiredness'],
+        max_turns: 4,
+        reward: 'diagnosis-accuracy',
+      }),
+    ]
+    const line = [
+      join(recipes, 'tinker_cookbook/consultations.py'),
+      '--address',
+      server.address,
+      '--token-file',
+      token,
+    ]
+    const named = ['--model', 'tiny', '--tokenizer', model, '--out', out]
+    await promisify(execFile)(
+      pythonOf('cookbook') ?? '',
+      [...line, ...named, ...sizes, ...played],
+      { env, maxBuffer: 1e8 },
+    )
+    const logged = readFileSync(join(out, 'metrics.jsonl'), 'utf8')
+      .trimEnd()
+      .split('\n')
+      .map((one) => JSON.parse(one))
+    expect(logged.filter((one) => 'env/all/reward/total' in one)).toHaveLength(2)
+    for (const one of logged) expect(one['env/all/turns']).toBeGreaterThan(1)
+  }, 600_000)
+})
