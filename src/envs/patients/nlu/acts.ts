@@ -70,7 +70,8 @@ export const openQuestion = new RegExp(
 )
 
 /** Asks for trouble of old, with the words of an open question: 以前肺上有过什么问题. */
-export const pastTrouble = /(?:以前|过去|既往|曾经|原来|从前|小时候)[^，]{0,10}(?:什么|啥|哪些)|[有得出]过(?:什么|啥|哪些)/
+export const pastTrouble =
+  /(?:以前|过去|既往|曾经|原来|从前|小时候)[^，]{0,10}(?:什么|啥|哪些)|[有得出]过(?:什么|啥|哪些)/
 
 /** Asks when it began or what set it off, of "your symptoms" as a whole. */
 export const wholeIllness =

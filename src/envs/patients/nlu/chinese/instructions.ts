@@ -33,7 +33,8 @@ export function planBefore(clauses: readonly string[]): number {
   const last = clauses.at(-1) ?? ''
   if (before.length === 0 || before.some((clause) => asks.test(clause))) return 0
   if (check.test(last)) return before.some(plansOrInstructs) ? before.length : 0
-  return before.length > 1 && before.some((clause) => /^(?:我(?:考虑|怀疑|估计)|怕是|恐怕)/.test(clause))
+  return before.length > 1 &&
+    before.some((clause) => /^(?:我(?:考虑|怀疑|估计)|怕是|恐怕)/.test(clause))
     ? before.length
     : 0
 }

@@ -47,7 +47,10 @@ const ofFindings: ReadonlyMap<string, string> = new Map([
 
 /** What is asked of a medicine that was told. */
 const ofMedicine: readonly (readonly [AskedAttribute, RegExp])[] = [
-  ['purpose', /治什么|管什么|干(?:什么|嘛|啥)|(?:什么|啥)病|作用|哪(?:儿|里)?(?:疼|不舒服)|为(?:什么|啥)|因为/],
+  [
+    'purpose',
+    /治什么|管什么|干(?:什么|嘛|啥)|(?:什么|啥)病|作用|哪(?:儿|里)?(?:疼|不舒服)|为(?:什么|啥)|因为/,
+  ],
   ['which', /叫什么|什么名|名字|哪(?:几)?种|什么药|药名|叫啥/],
   ['duration', /多久|多长时间|[几多]少?年|几个月|多少年/],
   ['frequency', /几次|几片|几回|几粒|怎么吃/],
@@ -82,8 +85,7 @@ function ofToldMedicine(given: FollowUp) {
   const echoed = echoedMedicine(given)
   const sequel = echoed === undefined ? undefined : sequelOf(given, [echoed])
   if (sequel) return aboutAside(alone, sequel.id)
-  const medicine =
-    echoed ?? lastHistory(knowledge, context, ({ kind }) => kind === 'medication')
+  const medicine = echoed ?? lastHistory(knowledge, context, ({ kind }) => kind === 'medication')
   if (
     medicine === undefined ||
     alone.topics.some(({ guessed, finding }) => !guessed && !isWholeIllness(knowledge, finding))
@@ -93,17 +95,15 @@ function ofToldMedicine(given: FollowUp) {
   if (attribute === undefined) return undefined
   const had =
     echoed !== undefined ||
-    context.dialogue
-      .at(-1)
-      ?.reply.told.some((one) => one.finding === medicine && isKnown(one))
+    context.dialogue.at(-1)?.reply.told.some((one) => one.finding === medicine && isKnown(one))
   const topic = had
     ? { finding: medicine, of: medicine, attribute, missing: true }
     : { finding: medicine }
   return { ...alone, kind: 'finding' as const, topics: [topic], loose: [], asides: [] }
 }
 
-/** Characters of the longest question that is completed. */
-const longest = 12
+/** Characters of the longest question that is completed: by a medicine, and by another topic. */
+const longest = { medicine: 12, other: 8 } as const
 
 /** Exchanges back that a topic is gone on about. */
 const memory = 4
@@ -137,7 +137,7 @@ export function ofSpokenTopic(given: FollowUp): ParsedUtterance | undefined {
   const { knowledge, context, reader, text, alone, doubtful } = given
   if (languageByScript(text) === 'en') return undefined
   if (echoedMedicine(given) !== undefined) return ofToldMedicine(given)
-  if (text.length > longest) return undefined
+  if (text.length > longest.medicine) return undefined
   const named = reader.named(text).some((id) => !isWholeIllness(knowledge, id))
   const open =
     doubtful ||
@@ -147,6 +147,7 @@ export function ofSpokenTopic(given: FollowUp): ParsedUtterance | undefined {
   if (!open) return undefined
   const medicine = ofToldMedicine(given)
   if (medicine) return medicine
+  if (text.length > longest.other) return undefined
   const spoken = lastSpoken(context, reader)
   if (spoken === undefined || text.includes(spoken.word)) return undefined
   const completed = `${spoken.word}${text.replace(/^(?:那|嗯|好)+/, '')}`
