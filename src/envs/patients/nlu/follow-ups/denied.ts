@@ -19,6 +19,9 @@ const ofThen =
 const ofHabit =
   /^(?:那)?(?:一天|每天|一次|每次|一顿|平时)?(?:大概)?(?:要|得|都)?(?:吃|用|抽|喝|抹|打)?(?:过)?了?的?(?:多少|几[根支包两瓶片粒次年]|多久|什么|啥)(?:药|酒|烟)?(?:了|呢|年了|一天)?$|^(?:那)?(?:吃|用|抽|喝|含|抹)(?:了|完|过)?(?:以后|之后|后)?(?:管用|有用|能缓解|能好|好[点些])|戒(?:了|过)/
 
+/** May ask of the illness of today. */
+const ofToday = /开始|这次|什么时候|多久|几[天年次]|一样|怎么样/
+
 /** Says at its beginning that there is or was no such thing. */
 const saysNo = /^(?:(?:嗯|没有|没|哦|呃)，)?[我他她]?(?:们|一直|从来|还|以前|都|真|倒)*(?:没|不|无)/
 
@@ -59,9 +62,12 @@ export function ofDenied(given: FollowUp): ParsedUtterance | undefined {
     .some((id) => id !== denied.finding && !isWholeIllness(knowledge, id))
   if (named || alone.recap) return undefined
   const { finding, aside } = denied
-  const sequel = sequelOf(given, [finding ?? aside ?? ''])
   const { kind } = knowledge.finding.get(finding ?? '') ?? {}
-  const takes = ofHabit.test(text) && (kind === 'social' || kind === 'medication')
+  const habit = kind === 'social' || kind === 'medication'
+  // 什么时候开始的 after a denied episode is about the illness of today.
+  const more = habit || !ofToday.test(text)
+  const sequel = more ? sequelOf(given, [finding ?? aside ?? '']) : undefined
+  const takes = habit && ofHabit.test(text)
   if (!sequel && !takes && !ofThen.test(text)) return undefined
   if (finding !== undefined) return aboutTopic(alone, { finding })
   return aside === undefined ? undefined : aboutAside(alone, aside)

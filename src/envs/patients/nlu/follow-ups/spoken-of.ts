@@ -102,8 +102,8 @@ function ofToldMedicine(given: FollowUp) {
   return { ...alone, kind: 'finding' as const, topics: [topic], loose: [], asides: [] }
 }
 
-/** Characters of the longest question that is completed. */
-const longest = 12
+/** Characters of the longest question that is completed: by a medicine, and by another topic. */
+const longest = { medicine: 12, other: 8 } as const
 
 /** Exchanges back that a topic is gone on about. */
 const memory = 4
@@ -137,7 +137,7 @@ export function ofSpokenTopic(given: FollowUp): ParsedUtterance | undefined {
   const { knowledge, context, reader, text, alone, doubtful } = given
   if (languageByScript(text) === 'en') return undefined
   if (echoedMedicine(given) !== undefined) return ofToldMedicine(given)
-  if (text.length > longest) return undefined
+  if (text.length > longest.medicine) return undefined
   const named = reader.named(text).some((id) => !isWholeIllness(knowledge, id))
   const open =
     doubtful ||
@@ -147,6 +147,7 @@ export function ofSpokenTopic(given: FollowUp): ParsedUtterance | undefined {
   if (!open) return undefined
   const medicine = ofToldMedicine(given)
   if (medicine) return medicine
+  if (text.length > longest.other) return undefined
   const spoken = lastSpoken(context, reader)
   if (spoken === undefined || text.includes(spoken.word)) return undefined
   const completed = `${spoken.word}${text.replace(/^(?:那|嗯|好)+/, '')}`
