@@ -45,13 +45,17 @@ const longTurn = 140
 /** Longer texts are interpreted anew each time, so that the cache holds no large strings. */
 const cacheBounds = { most: 4096, longest: 512 } as const
 
+/** A parent who is spoken to: "Mum, has she been hot?", "Is she drinking, Dad?". */
+const spokenTo =
+  /^(?:(?:and|so|now|ok|okay|right|well) )?(?:mum|mom|mummy|mommy|dad|daddy|gran|granny|grandma|grandpa) (?=(?:have|do|did|could|can|would) you\b|(?:has|is|does|did|was|can) (?:he|she|it|the)\b|(?:he|she|i)\b|(?:when|how|what|where) (?:did|does|has|is|was|long|often)\b)| (?:mum|mom|mummy|mommy|dad|daddy)$(?<=\b(?:he|she|him|her|his|baby)\b.*)(?<!\b(?:your|his|her|or|and|of|from|with|by|to|like|the|mum|mom|dad|else) \w+)/
+
 /**
  * Which sentences are about relatives. "And any diabetes?" after a question about the family is about the family, too.
  */
 function aboutRelatives(sentences: readonly Sentence[]): readonly boolean[] {
   let before = false
   return sentences.map(({ text }) => {
-    const named = act.family.test(text) && !act.witness.test(text)
+    const named = act.family.test(text.replace(spokenTo, '')) && !act.witness.test(text)
     before = named || (before && act.continues.test(text))
     return before
   })

@@ -377,3 +377,13 @@ describe('any text at all', () => {
     expect(asked(`${'x '.repeat(1000)}fever?`)).toEqual([])
   })
 })
+
+describe('a parent who is spoken to is asked about the child', () => {
+  test.each([
+    ['Has she got a cough, mum?', 'cough'],
+    ['Mum, is she thirsty?', 'thirst'],
+    ['Any diabetes, mum or dad?', 'family-sugar'],
+  ] as const)('%s', (text, finding) => {
+    expect(shipped(text)).toEqual([finding])
+  })
+})
