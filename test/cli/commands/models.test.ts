@@ -299,7 +299,9 @@ test('rewards that verify an answer ask the model of the judge, for a verdict or
   const asked = requests.length
   expect(asked).toBeGreaterThan(0)
   // .3 is not above the threshold of .5, and above .2.
-  expect(await mean(...model, ...settings('judge.verifier=logprobs'))).toMatchObject({ reward: rule.reward })
+  expect(await mean(...model, ...settings('judge.verifier=logprobs'))).toMatchObject({
+    reward: rule.reward,
+  })
   expect(requests.at(-1)?.body).toMatchObject({ logprobs: true })
   const low = by.map((one) => (one === 'verified-answer' ? 'verified-answer:threshold=0.2' : one))
   expect(await document([...low, ...model, ...settings('judge.verifier=logprobs')])).toMatchObject({
