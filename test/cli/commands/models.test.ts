@@ -192,7 +192,7 @@ describe('evaluate with models', () => {
     })
     const out = join(folder, 'faulty')
     const quick = (role: string) =>
-      settings(`${role}.timeout-ms=400`, `${role}.backoff-ms=2`, `${role}.max-retries=2`)
+      settings(`${role}.timeout-ms=1200`, `${role}.backoff-ms=2`, `${role}.max-retries=2`)
     const report = await evaluation([
       ...[...chatFlags(baseURL), '--cases', '40', '--concurrency', '16', '--out', out],
       ...[...quick('doctor'), ...quick('patient')],
