@@ -112,8 +112,15 @@ export function readReply(knowledge: Knowledge, text: string, question: ReplyQue
   const unsure = clauses.some((clause) => clause.unsure) && speaking.length === 0
   const statesIn = stateReader(knowledge, stated, language)
   const told = new Map<string, string>()
+  const named = new Set(namedIn(knowledge, text))
+  // "I'm not sure. It doesn't bark." to two questions is unsure of what it does not name.
+  const vague = asked.length > 1 && clauses.some((clause) => clause.unsure)
   let certain = true
   for (const finding of new Set(asked)) {
+    if (vague && speaking.length > 0 && !named.has(finding)) {
+      certain = false
+      continue
+    }
     const [state, ...others] = statesIn(finding)
     const bool = knowledge.finding.get(finding)?.type === 'bool'
     const bare = asked.length === 1 && bool ? bareState(stated, question) : undefined
@@ -124,7 +131,6 @@ export function readReply(knowledge: Knowledge, text: string, question: ReplyQue
   const facts = () => [...told].map(([finding, state]) => ({ finding, state }))
   const explained = (clause: Clause): boolean =>
     facts().some((fact) => likeness(clause, referencesOf(knowledge, fact, language)) >= minLikeness)
-  const named = new Set(namedIn(knowledge, text))
   for (const finding of named) {
     const [state, ...others] = told.has(finding) ? [] : statesIn(finding)
     if (state !== undefined && others.length === 0) told.set(finding, state)

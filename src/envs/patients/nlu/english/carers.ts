@@ -10,7 +10,7 @@ const called: Readonly<Record<string, string>> = {
 }
 
 /** The words of a carer for the patient: "I am here with my father." */
-const brought = /\bmy (\w+)\b/
+const brought = /\b(?:brought|with) my (\w+)\b/
 
 /** An utterance to a carer with "he" or "she" in place of "your dad". */
 export function nameByPronoun(utterance: string, { view }: PatientContext): string {
