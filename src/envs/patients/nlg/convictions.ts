@@ -1,4 +1,5 @@
 /** What a patient is convinced of: one theory, where they diagnose themselves, and one wish, where they are demanding. */
+import { ageInYears } from '../../../inference/posterior.js'
 import type { PatientContext } from '../../../patient.js'
 import { dialLevel } from '../../../persona.js'
 import { uniformInt } from '../../../seed.js'
@@ -74,15 +75,20 @@ export const wishes: readonly SentenceBank[] = [
 
 type ConvictionContext = Pick<PatientContext, 'view' | 'seed' | 'language'>
 
+/** Nobody puts a child's illness down to nerves, the first theory. */
+const grownUp = 18
+
 /** The patient's own theory, in several words; undefined for a patient who has none. */
-export const theoryOf = ({
+export function theoryOf({
   view,
   seed,
   language,
-}: ConvictionContext): readonly string[] | undefined =>
-  dialLevel(view.persona, 'selfDiagnosing') === 0
-    ? undefined
-    : theories[uniformInt(theories.length, seed, 'theory')]?.[language]
+}: ConvictionContext): readonly string[] | undefined {
+  if (dialLevel(view.persona, 'selfDiagnosing') === 0) return undefined
+  const age = ageInYears(view.demographics.age) ?? grownUp
+  const fitting = age < grownUp ? theories.slice(1) : theories
+  return fitting[uniformInt(fitting.length, seed, 'theory')]?.[language]
+}
 
 /** What the patient wants done, in several words; undefined for a patient who leaves it to the doctor. */
 export const wishOf = ({
