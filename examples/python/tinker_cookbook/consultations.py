@@ -20,7 +20,7 @@ from tinker_cookbook.renderers.base import Message, ensure_text
 from tinker_cookbook.rl import train
 from tinker_cookbook.rl.message_env import EnvFromMessageEnv, MessageEnv, MessageStepResult
 from tinker_cookbook.rl.types import Env, EnvGroupBuilder, RLDataset, RLDatasetBuilder
-from tinker_cookbook.tokenizer_utils import get_tokenizer
+from tinker_cookbook.tokenizer_utils import get_tokenizer, register_tokenizer
 
 import bedside
 
@@ -44,8 +44,7 @@ class ConsultationMessages(MessageEnv):
         reply = await self._consultation.say(ensure_text(message["content"]))
         if reply.done and reply.reward is None:
             raise UnknownScore(str(reply.observation.get("score")))
-        metrics = {"turns": float(len(self._consultation.record()["actions"]))} if reply.done else {}
-        return MessageStepResult(reply.reward or 0.0, reply.done, self._messages(), metrics)
+        return MessageStepResult(reply.reward or 0.0, reply.done, self._messages(), {})
 
     def _messages(self) -> list[Message]:
         return [Message(role=said["role"], content=said["content"]) for said in self._consultation.messages]
@@ -161,6 +160,8 @@ def main() -> None:
         "TINKER_API_KEY": given.token_file.read_text().strip(),
         "TINKER_TELEMETRY": "0",
     }
+    if given.tokenizer:
+        register_tokenizer(given.model, lambda: get_tokenizer(given.tokenizer))
     asyncio.run(train.main(configure(given)))
 
 
