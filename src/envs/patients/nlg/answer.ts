@@ -6,8 +6,9 @@ import { ageInYears } from '../../../inference/posterior.js'
 import type { FindingDefinition } from '../../../knowledge/knowledge.js'
 import type { PatientContext } from '../../../patient.js'
 import { dialLevel } from '../../../persona.js'
+import { memoizeByIdentity } from '../../../platform/memoize.js'
 import { normaliseText } from '../../../text/phrase-search.js'
-import type { RevealedFinding, Understanding } from '../../../turn.js'
+import type { Language, RevealedFinding, Understanding } from '../../../turn.js'
 import { type AskedAttribute, findAttributes, isGeneric } from '../nlu/attributes.js'
 import { asksIfRight } from '../nlu/closings/recap.js'
 import { languageByScript } from '../nlu/finding-match.js'
@@ -50,19 +51,21 @@ export interface Answer {
 const pointsOutRepeats = ({ view: { demographics, persona } }: PatientContext): boolean =>
   demographics.speaker !== 'interpreter' && dialLevel(persona, 'terse') < 2
 
+/** The names and questions of a finding in normal form, the longest first. */
+const namesOf = memoizeByIdentity(({ name, aliases, jargon, ask }: FindingDefinition) => {
+  const inOrder = (language: Language) =>
+    [name[language], ...aliases[language], ...(jargon?.[language] ?? []), ...ask[language]]
+      .map((one) => normaliseText(one).text)
+      .sort((a, b) => b.length - a.length)
+  return { en: inOrder('en'), zh: inOrder('zh') }
+})
+
 /** Whether a question asks for nothing but what was told of a finding, so that it was answered before. */
 function asksTheSame(finding: FindingDefinition, topic: Topic, utterance: string): boolean {
   if (topic.guessed) return false
   if (finding.type === 'cat' || finding.attribute !== undefined) return true
   const { text } = normaliseText(utterance)
-  const language = languageByScript(text)
-  const names = [
-    finding.name[language],
-    ...finding.aliases[language],
-    ...(finding.jargon?.[language] ?? []),
-  ]
-  const asked = [...names, ...finding.ask[language]].map((name) => normaliseText(name).text)
-  const named = asked.filter((name) => text.includes(name)).sort((a, b) => b.length - a.length)
+  const named = namesOf(finding)[languageByScript(text)].filter((name) => text.includes(name))
   const rest = named.reduce((left, name) => left.replace(name, ' '), text)
   return findAttributes(rest).length === 0 && isGeneric(rest)
 }
