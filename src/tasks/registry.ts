@@ -80,8 +80,13 @@ export function makeConsultation(options: MakeConsultationOptions = {}): Env {
   })
 }
 
-function makeQuestion(options: QuestionOptions, reward: RewardName = 'verified-answer'): Env {
-  checkOptions("make('question')", options, questionRules)
+function makeQuestion(options: QuestionOptions, name?: PublishedQuestionName): Env {
+  if (name && options === undefined)
+    throw new TypeError(
+      `Expected \`cases\` for make('${name}'), ${publishedEnvs[name].cases}; got none`,
+    )
+  checkOptions(`make('${name ?? 'question'}')`, options, questionRules)
+  const reward: RewardName = name ? publishedEnvs[name].reward : 'verified-answer'
   const formulary = formularyOf(loadKnowledge())
   return question({
     grammar: huatuo(),
@@ -131,7 +136,7 @@ export const make: typeof makeRegistered = (id, ...options) => {
       if (publishedEnvs[name].name === 'question')
         // The names of questions are those whose options are a question's, which a test holds.
         register(name as PublishedQuestionName, (options) =>
-          makeQuestion(options, publishedEnvs[name].reward),
+          makeQuestion(options, name as PublishedQuestionName),
         )
       else register(name as PublishedConsultationName, (options) => makePublished(name, options))
   }

@@ -182,6 +182,11 @@ describe('DoctorAgent-RL pays by turn', () => {
 })
 
 describe('questions', () => {
+  test('says which cases it needs', () =>
+    expect(() => (make as (name: string) => unknown)('doctor-agent')).toThrow(
+      /`cases` for make\('doctor-agent'\).*cases import --format huatuo-rl/,
+    ))
+
   test.each(['doctor-agent', 'doctor-agent-ppo-parity'] as const)('%s', async (name) => {
     const asked = questionCase('Which disease?', 'influenza')
     const env = make(name, { cases: [asked] })
