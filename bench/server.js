@@ -19,8 +19,8 @@ import { createInterface } from 'node:readline'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
-import { WebSocket } from 'ws'
 import { loadKnowledge } from '../dist/exports/knowledge.js'
+import { frame, openSocket } from './raw-socket.js'
 
 const { values: flags } = parseArgs({
   options: {
@@ -50,24 +50,17 @@ function size(pid) {
   return { kB: of('VmRSS'), threads: of('Threads') }
 }
 
-async function connect(url) {
-  const socket = new WebSocket(url, { perMessageDeflate: false })
-  await once(socket, 'open')
-  let reader
-  socket.on('message', (data) => reader(data))
-  const ask = (text) =>
-    new Promise((resolve) => {
-      reader = resolve
-      socket.send(text)
-    })
-  return { socket, ask }
-}
+const resets = new Map()
+const steps = questions.map((message) => frame(JSON.stringify({ type: 'step', data: { message } })))
 
-const reset = (seed) => JSON.stringify({ type: 'reset', data: { seed } })
+function reset(seed) {
+  if (!resets.has(seed)) resets.set(seed, frame(JSON.stringify({ type: 'reset', data: { seed } })))
+  return resets.get(seed)
+}
 
 /** Plays `count` sessions at once for some seconds. */
 async function load(url) {
-  const open = await Promise.all(Array.from({ length: count }, () => connect(url)))
+  const open = await Promise.all(Array.from({ length: count }, () => openSocket(url)))
   await Promise.all(open.map(({ ask }, n) => ask(reset(n % 64))))
   const latencies = []
   const end = performance.now() + seconds * 1000
@@ -75,16 +68,15 @@ async function load(url) {
   await Promise.all(
     open.map(async ({ ask }, n) => {
       for (let t = 0; performance.now() < end; t++) {
-        const message = questions[(n + t) % questions.length]
         const before = performance.now()
-        const reply = String(await ask(JSON.stringify({ type: 'step', data: { message } })))
+        const reply = await ask(steps[(n + t) % steps.length])
         latencies.push(performance.now() - before)
         if (reply.includes('"done":true')) await ask(reset((n + t) % 64))
       }
     }),
   )
   const took = (performance.now() - started) / 1000
-  for (const { socket } of open) socket.terminate()
+  for (const { close } of open) close()
   latencies.sort((a, b) => a - b)
   const at = (share) => latencies[Math.floor(share * (latencies.length - 1))]
   return { rate: latencies.length / took, p50: at(0.5), p99: at(0.99) }
@@ -100,7 +92,7 @@ const told = ({ rate, p50, p99 }) =>
 async function idle(url, pid, sessions = 1024) {
   const all = []
   const wave = async () => {
-    const open = await Promise.all(Array.from({ length: sessions }, () => connect(url)))
+    const open = await Promise.all(Array.from({ length: sessions }, () => openSocket(url)))
     await Promise.all(open.map(({ ask }, n) => ask(reset(all.length + n))))
     all.push(...open)
     // The engine gives memory back when nothing has happened for some seconds.
@@ -112,7 +104,7 @@ async function idle(url, pid, sessions = 1024) {
   const before = await wave()
   await wave()
   const after = await wave()
-  for (const { socket } of all) socket.terminate()
+  for (const { close } of all) close()
   const each = ((after.kB - before.kB) / (2 * sessions)).toFixed(1)
   const warming = ((first.kB - cold.kB) / sessions).toFixed(1)
   return `${sessions} idle sessions: ${each} kB each (the first ${sessions} of a new process, with its caches: ${warming} kB), ${after.threads} threads`
@@ -121,28 +113,27 @@ async function idle(url, pid, sessions = 1024) {
 /** Episodes until the steps are taken; three connections of ten break off in the middle of one. */
 async function soak(url, address, pid) {
   const wanted = Number(flags['soak-steps'])
-  let steps = 0
+  let taken = 0
   let broken = 0
   let marked
   const play = async (n) => {
-    for (let episode = n; steps < wanted; episode += count) {
-      const { socket, ask } = await connect(url)
+    for (let episode = n; taken < wanted; episode += count) {
+      const { ask, write, close } = await openSocket(url)
       await ask(reset(episode % 997))
       const breaks = episode % 10 < 3
-      for (let t = 0; steps < wanted; t++) {
-        const message = questions[(n + t) % questions.length]
-        const sent = JSON.stringify({ type: 'step', data: { message } })
-        steps++
+      for (let t = 0; taken < wanted; t++) {
+        const sent = steps[(n + t) % steps.length]
+        taken++
         if (breaks && t === 4) {
           broken++
-          socket.send(sent)
+          write(sent)
           break
         }
-        if (String(await ask(sent)).includes('"done":true')) break
+        if ((await ask(sent)).includes('"done":true')) break
         // A fifth of the way, caches and heap have their size.
-        if (!marked && steps > wanted / 5) marked = size(pid)
+        if (!marked && taken > wanted / 5) marked = size(pid)
       }
-      socket.terminate()
+      close()
     }
   }
   await Promise.all(Array.from({ length: count }, (_, n) => play(n)))
@@ -150,7 +141,7 @@ async function soak(url, address, pid) {
   await sleep(2000)
   const { open } = await (await fetch(`${address}/healthz`)).json()
   const grown = (100 * (after.kB / marked.kB - 1)).toFixed(1)
-  return `soak: ${steps} steps, ${broken} connections broken off, ${open} sessions left, memory ${(marked.kB / 1024).toFixed(0)} MB -> ${(after.kB / 1024).toFixed(0)} MB (${grown} %)`
+  return `soak: ${taken} steps, ${broken} connections broken off, ${open} sessions left, memory ${(marked.kB / 1024).toFixed(0)} MB -> ${(after.kB / 1024).toFixed(0)} MB (${grown} %)`
 }
 
 /** Steps a second of a server with some processes, from clients in two processes. */
