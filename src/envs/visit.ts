@@ -8,6 +8,7 @@ import { encodeDraw, finishedEpisode } from '../episode.js'
 import { rethrowAsFault } from '../error.js'
 import type { AnyExamSimulator, PastReport } from '../exam.js'
 import type { Exchange, Patient } from '../patient.js'
+import { copyPlain } from '../platform/copy-plain.js'
 import { deepFreeze } from '../platform/freeze.js'
 import { withoutUndefined } from '../platform/without-undefined.js'
 import type { Reward } from '../reward.js'
@@ -110,7 +111,8 @@ function carryOut(
 }
 
 /** The draws of a turn, each in the token stream of its role. */
-function encodeDraws(visit: Visit, drawn: TurnResult['drawn'] = []): readonly Draw[] {
+function encodeDraws(visit: Visit, drawn: TurnResult['drawn']): readonly Draw[] {
+  if (!drawn) return []
   const before = visit.recorded.flatMap(({ draws }) => draws ?? [])
   const draws: Draw[] = []
   for (const { role, sample } of drawn)
@@ -121,13 +123,14 @@ function encodeDraws(visit: Visit, drawn: TurnResult['drawn'] = []): readonly Dr
 /** The visit after one more turn. */
 function addTurn(visit: Visit, action: Action, result: TurnResult): Visit {
   const { outcome, facts, exchange, reports = [], drawn } = result
-  const turn = { action, outcome }
+  // Frozen here, so that to freeze an observation is not to go through all its turns again.
+  const turn = deepFreeze({ action, outcome })
   const draws = encodeDraws(visit, drawn)
   return {
     ...visit,
     dialogue: exchange ? [...visit.dialogue, exchange] : visit.dialogue,
     reports: reports.length > 0 ? [...visit.reports, ...reports] : visit.reports,
-    turns: [...visit.turns, turn],
+    turns: Object.freeze([...visit.turns, turn]),
     recorded: [...visit.recorded, { ...turn, facts, ...(draws.length > 0 && { draws }) }],
     spent: {
       money: visit.spent.money + facts.money,
@@ -195,7 +198,7 @@ export const startVisit = (
   seed,
   maxTurns: least + (most > least ? uniformInt(most - least + 1, seed, 'turns') : 0),
   paid: 0,
-  intake: structuredClone(intake(truth)),
+  intake: copyPlain(intake(truth)),
   patient: patientView(truth),
   examiner: examinerView(truth),
   dialogue: [],
