@@ -34,11 +34,11 @@ function fieldsOf(name: string, value: unknown): Fields {
 }
 
 /** Where an item stands in a list; it is a name only where something is wrong. */
-type Place = readonly [name: string, index: number]
+type ItemPlace = readonly [name: string, index: number]
 
-const nameOf = ([name, index]: Place): string => `${name}[${index}]`
+const nameOf = ([name, index]: ItemPlace): string => `${name}[${index}]`
 
-function itemFields(item: unknown, at: Place): Fields {
+function itemFields(item: unknown, at: ItemPlace): Fields {
   if (typeof item === 'object' && item !== null && !Array.isArray(item)) return item as Fields
   throw malformed(nameOf(at), 'an object', item)
 }
@@ -55,7 +55,7 @@ function oneOf<T extends string>(fields: Fields, name: string, allowed: readonly
   throw malformed(name, `one of ${allowed.join(', ')}`, fields[name])
 }
 
-function list<T>(fields: Fields, name: string, parse: (item: unknown, at: Place) => T): T[] {
+function list<T>(fields: Fields, name: string, parse: (item: unknown, at: ItemPlace) => T): T[] {
   const value = fields[name]
   if (!Array.isArray(value)) throw malformed(name, 'a list', value)
   const parsed: T[] = []
@@ -66,13 +66,13 @@ function list<T>(fields: Fields, name: string, parse: (item: unknown, at: Place)
 
 const memberOf =
   <T extends string>(allowed: readonly T[]) =>
-  (item: unknown, at: Place): T => {
+  (item: unknown, at: ItemPlace): T => {
     const value = allowed.find((one) => one === item)
     if (value !== undefined) return value
     throw malformed(nameOf(at), `one of ${allowed.join(', ')}`, item)
   }
 
-const textItem = (item: unknown, at: Place): string => {
+const textItem = (item: unknown, at: ItemPlace): string => {
   if (typeof item === 'string') return item
   throw malformed(nameOf(at), 'text', item)
 }
@@ -103,7 +103,7 @@ function probability(fields: Fields, name: string): number {
 
 const has = (fields: Fields, name: string): boolean => fields[name] !== undefined
 
-function entry(item: unknown, at: Place): DifferentialEntry {
+function entry(item: unknown, at: ItemPlace): DifferentialEntry {
   const fields = itemFields(item, at)
   return {
     diagnosis: text(fields, 'diagnosis'),
@@ -154,7 +154,7 @@ export function parseAction(value: unknown): Action {
 
 const reportStatuses = ['resulted', 'repeat', 'unavailable'] as const
 
-function revealed(item: unknown, at: Place): RevealedFinding {
+function revealed(item: unknown, at: ItemPlace): RevealedFinding {
   const fields = itemFields(item, at)
   return { finding: text(fields, 'finding'), state: text(fields, 'state') }
 }

@@ -7,9 +7,6 @@ export function copyPlain<T>(value: T): T {
   const prototype: unknown = Object.getPrototypeOf(value)
   if (Array.isArray(value)) return value.map(copyPlain) as T // a list of the same items
   if (prototype !== Object.prototype && prototype !== null) return structuredClone(value)
-  const copy: Record<string, unknown> = {}
-  for (const key of Object.keys(value)) copy[key] = copyPlain((value as Fields)[key]) // own keys
-  return copy as T // the same members
+  const copied = Object.entries(value).map(([key, member]) => [key, copyPlain(member)] as const)
+  return Object.fromEntries(copied) as T // the same members
 }
-
-type Fields = Readonly<Record<string, unknown>>
