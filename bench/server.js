@@ -5,8 +5,8 @@
  *     node bench/server.js [--sessions 512] [--seconds 10] [--only load,idle,echo,workers,soak] [--soak-steps 1000000]
  *
  * `load`: steps a second and latency of many sessions at once. `idle`: memory and threads of sessions that wait. `echo`:
- * the same clients play OpenEnv's own Python server with an env that only echoes (needs the environment `gym` of
- * scripts/python-env.sh). `workers`: two processes against one; the clients are processes too, and the machine needs
+ * the same clients play this server and OpenEnv's own Python server with an env that only echoes (needs the environment
+ * `gym` of scripts/python-env.sh). `workers`: two processes against one; the clients are processes too, and the machine needs
  * cores for both. `soak`: steps with 30 % of the connections broken off at each episode; memory and sessions afterwards.
  */
 import { spawn } from 'node:child_process'
@@ -195,7 +195,23 @@ async function echo(python) {
       if (up?.ok) break
       await new Promise((resolve) => setTimeout(resolve, 200))
     }
+    await load(`ws://127.0.0.1:${port}/ws`) // warm
     return await load(`ws://127.0.0.1:${port}/ws`)
+  } finally {
+    server.kill('SIGKILL')
+  }
+}
+
+/** This server with an env that echoes. */
+async function ownEcho() {
+  const server = spawn(process.execPath, [join(root, 'bench/echo-server.js')], {
+    stdio: ['pipe', 'pipe', 'inherit'],
+  })
+  try {
+    const [ready] = await once(createInterface(server.stdout), 'line')
+    const url = `${JSON.parse(ready).address.replace('http', 'ws')}/ws`
+    await load(url) // warm
+    return await load(url)
   } finally {
     server.kill('SIGKILL')
   }
@@ -218,6 +234,18 @@ async function stopServe(server) {
   await once(server, 'exit')
 }
 
+/** The same work on this server's wire and on the official one's. */
+async function measureEcho() {
+  const python = join(root, '.venvs/gym/bin/python')
+  if (!existsSync(python))
+    return console.log('no .venvs/gym: OpenEnv’s own server was not measured')
+  const ours = await ownEcho()
+  console.log(`an echo, ${count} at once: ${told(ours)}`)
+  const theirs = await echo(python)
+  console.log(`OpenEnv's server with an echo, ${count} at once: ${told(theirs)}`)
+  console.log(`ratio ${(ours.rate / theirs.rate).toFixed(1)}`)
+}
+
 /** One server with one process. */
 async function measureOne() {
   const { server, address, url } = await startServe()
@@ -228,13 +256,6 @@ async function measureOne() {
     await load(url) // warm
     const ours = await load(url)
     console.log(`consultations, ${count} at once: ${told(ours)}`)
-    const python = join(root, '.venvs/gym/bin/python')
-    if (!parts.includes('echo')) return
-    if (!existsSync(python))
-      return console.log('no .venvs/gym: OpenEnv’s own server was not measured')
-    const theirs = await echo(python)
-    console.log(`OpenEnv's server with an echo, ${count} at once: ${told(theirs)}`)
-    console.log(`ratio ${(ours.rate / theirs.rate).toFixed(1)}`)
   } finally {
     await stopServe(server)
   }
@@ -246,6 +267,7 @@ try {
     console.log(JSON.stringify(await load(flags.client)))
   } else {
     if (['load', 'idle', 'soak'].some((part) => parts.includes(part))) await measureOne()
+    if (parts.includes('echo')) await measureEcho()
     if (parts.includes('workers')) {
       const one = await ofWorkers(1)
       const two = await ofWorkers(2)
