@@ -246,6 +246,8 @@ export function moreOfTold({ knowledge, context, reader, text, alone }: FollowUp
     own.map(({ id }) => id),
     reader.alike(text),
   )
+  // "Itching?" says nothing but its name.
+  if (/^[a-z]+$/.test(text)) return undefined
   // "You have a rash, you say?" is about the rash itself.
   const least = content
     ? detail.score

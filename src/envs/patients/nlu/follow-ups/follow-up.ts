@@ -8,11 +8,11 @@ import type { PatientContext } from '../../../../patient.js'
 import { normaliseText } from '../../../../text/phrase-search.js'
 import * as act from '../acts.js'
 import { findAttributes, isPersonal } from '../attributes.js'
-import { plainChinese } from '../chinese/variants.js'
 import { nameByPronoun } from '../english/carers.js'
 import { languageByScript } from '../finding-match.js'
 import { attributeTopic, followedSymptoms, lastHistory } from '../focus.js'
 import type { ParsedUtterance } from '../parsed-utterance.js'
+import { plainWords } from '../plain-words.js'
 import { anyPain, asideOfRegion, sharedSymptom } from './anywhere.js'
 import {
   attributeOfGuess,
@@ -44,6 +44,7 @@ import {
   type TextReader,
 } from './question.js'
 import { sameOfRelatives } from './relatives.js'
+import { corrected } from './repair.js'
 import { moreOfLife } from './sequels.js'
 import { ofSpokenTopic } from './spoken-of.js'
 import { attributeOfTopic, stillThere } from './topic.js'
@@ -131,7 +132,7 @@ export function understandInContext(
 ): ParsedUtterance {
   const utterance = nameByPronoun(said, context)
   const alone = reader.parse(utterance)
-  const { text } = normaliseText(plainChinese(utterance))
+  const { text } = normaliseText(plainWords(utterance))
   if (context.dialogue.length === 0 || reader.isWritten(text)) return alone
   // Several questions that name what they ask go on about nothing.
   if (alone.parts?.every(({ open }) => !open)) return alone
@@ -149,6 +150,7 @@ export function understandInContext(
     return asTheyAre ? (moreOfLife(given) ?? alone) : (sameOfRelatives(given) ?? alone)
   }
   const spoken =
+    corrected(given, said) ??
     ofDenied(given) ??
     (asksPain(text) ? undefined : moreOfLife(given)) ??
     ofSpokenTopic(given) ??
