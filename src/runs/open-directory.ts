@@ -118,6 +118,11 @@ export async function openRunDirectory(path: string, recipe: Recipe) {
       metrics.push(line)
       await appendFile(log, `${JSON.stringify(line)}\n`)
     },
+    /** Replaces all lines of `metrics.jsonl`, where another process says them. */
+    async rewrite(lines: readonly MetricsLine[]): Promise<void> {
+      metrics.splice(0, metrics.length, ...lines)
+      await writeFileAtomically(log, lines.map((line) => `${JSON.stringify(line)}\n`).join(''))
+    },
     /** The folder of the checkpoint after `step`. */
     checkpoint: (step: number): string => join(checkpoints, checkpointName(step)),
     /** Saves a checkpoint, then removes older ones except the best; returns its folder. */

@@ -9,6 +9,8 @@ import { maxSeed } from '../seed.js'
 import { expectedPart, isModule, type PartKind } from '../tasks/modules.js'
 import { partNames } from '../tasks/parts.js'
 import { publishedEnvNames } from '../tasks/published.js'
+import { Cluster, isJobBackend, jobBackends, layJobSections } from './jobs/cluster.js'
+import { jobProblems } from './jobs/problems.js'
 import {
   Models,
   mayBeKey,
@@ -69,6 +71,21 @@ const TurnRange = z.tuple([Count, Count]).refine(([least, most]) => least <= mos
 
 const Seed = z.number().int().min(0).max(maxSeed)
 
+/** Whether an unchecked recipe has no section that its backend does not read. */
+const isRead = (fields: unknown, key: 'policy' | 'cluster', backends: readonly string[]): boolean =>
+  !isRecord(fields) || fields[key] === undefined || backends.includes(String(fields.backend))
+
+/** How a section is refused under a backend that does not read it. */
+const notRead = (key: string, backends: readonly string[]) => ({
+  path: [key],
+  error: ({ input }: { readonly input?: unknown }) =>
+    `has no effect under backend \`${isRecord(input) ? input.backend : input}\` (it belongs to ${backends.join(', ')})`,
+  // Reported even when other keys are invalid.
+  when: () => true,
+})
+
+const modelBackends = ['sidecar', ...jobBackends]
+
 const Fields = z
   .strictObject({
     recipe: z.string().min(1).default('custom'),
@@ -115,8 +132,10 @@ const Fields = z
     reward: z.string().default('default'),
     /** Backend: `embedded`, `sidecar`, a registered name, or a module that exports `backend`. */
     backend: z.string().default('embedded'),
-    /** Language model of the sidecar backend. */
+    /** Language model of the backends that train one. */
     policy: Policy.optional(),
+    /** Where and how `slime` or `verl` runs. */
+    cluster: Cluster.optional(),
     training: Training,
     /** Whether to print, when training is done, one case played before and after training. */
     showConsultations: z.boolean().default(false),
@@ -127,13 +146,8 @@ const Fields = z
     /** Files that the run reads, with their hashes; the same are required on resume. Written by the run. */
     inputs: z.array(z.strictObject({ file: z.string(), sha256: z.string() })).optional(),
   })
-  .refine((fields) => fields?.backend === 'sidecar' || fields?.policy === undefined, {
-    path: ['policy'],
-    error: ({ input }) =>
-      `has no effect under backend \`${isRecord(input) ? input.backend : input}\` (it belongs to sidecar)`,
-    // Reported even when other keys are invalid.
-    when: () => true,
-  })
+  .refine((fields) => isRead(fields, 'policy', modelBackends), notRead('policy', modelBackends))
+  .refine((fields) => isRead(fields, 'cluster', jobBackends), notRead('cluster', jobBackends))
 
 /** A recipe in another published environment, whose reward it then has. @throws Fault `bad-input` for an unknown name */
 export function withPreset(recipe: Recipe, name: string): Recipe {
@@ -146,9 +160,9 @@ export function withPreset(recipe: Recipe, name: string): Recipe {
 /** Schema of a recipe; `policy` is filled in for the sidecar backend. */
 export const Recipe = z.preprocess((raw) => {
   const laid = layPreset(raw)
-  return isRecord(laid) && laid.backend === 'sidecar' && laid.policy === undefined
-    ? { ...laid, policy: {} }
-    : laid
+  if (!isRecord(laid)) return laid
+  if (isJobBackend(laid.backend)) return layJobSections(laid)
+  return laid.backend === 'sidecar' && laid.policy === undefined ? { ...laid, policy: {} } : laid
 }, Fields)
 /** Checked recipe, with defaults filled in. */
 export type Recipe = z.infer<typeof Recipe>
@@ -169,7 +183,8 @@ function addSplitSeed(raw: unknown): unknown {
  */
 export const StoredRecipe = z.preprocess((raw) => {
   const { policy, ...known } = isRecord(raw) ? raw : {}
-  const idle = isRecord(raw) && raw.backend !== 'sidecar' && policy !== undefined
+  const trains = isRecord(raw) && (raw.backend === 'sidecar' || isJobBackend(raw.backend))
+  const idle = isRecord(raw) && !trains && policy !== undefined
   return removeIdleKeys(Fields, addSplitSeed(idle ? known : raw))
 }, Recipe)
 
@@ -220,6 +235,7 @@ function checkRecipe(
         ...partProblems(parsed.data, agents),
         ...modelProblems(parsed.data),
         ...idleProblems(parsed.data, allDefaults()),
+        ...jobProblems(parsed.data, allDefaults()),
       ]
     : recipeProblems(Fields, parsed.error, raw)
   if (parsed.success && problems.length === 0) return parsed.data

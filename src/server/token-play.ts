@@ -47,13 +47,23 @@ export async function startTokenPlay(
       'not-found',
       'Expected a server with a tokenizer: start it with --tokenizer FOLDER',
     )
-  const { env, truth, seed } = await consultations.open(options)
-  const how = { env, tokenizer, grammar: spoken(), ...limits }
-  const session = await openTokenSession(how, { seed, options: { case: truth } })
+  const opened = await consultations.open(options)
+  const { env, truth, seed, grammar = spoken(), onEnd } = opened
+  const session = await openTokenSession(
+    { env, tokenizer, grammar, ...limits },
+    { seed, options: { case: truth } },
+  )
   let turn: Promise<unknown> = Promise.resolve()
+  let told = false
+  const tell = async (next: ToRead | SessionEnd) => {
+    if (next.done && onEnd && !told) await onEnd(next)
+    told = next.done
+    return next
+  }
+  await tell(session.next)
   const take = async (drawn: DrawnIds, given: AbortSignal) => {
     try {
-      return await session.drawn(drawn, { signal: given })
+      return await tell(await session.drawn(drawn, { signal: given }))
     } catch (error) {
       // What is wrong with the ids themselves; another index or another draw is a conflict.
       if (error instanceof RangeError) throw new Refusal('bad-request', error.message)

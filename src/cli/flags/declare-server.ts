@@ -25,6 +25,11 @@ export function addServe(program: Command, declare: Declare): void {
     )
     .option('--cases <FILE>', 'cases of a file in place of generated ones')
     .option(
+      '--recipe <FILE>',
+      "the consultations of a training recipe, of which clients choose the case alone; with --tokenizer, its trainer's",
+    )
+    .option('--record <FILE>', 'JSON lines of the finished token sessions of a --recipe')
+    .option(
       '--tokenizer <FOLDER>',
       'tokenizer and chat template of a model: for sessions in tokens',
     )
