@@ -12,7 +12,8 @@ from typing import Any
 from .token_sessions import BadJob, Options
 
 
-def _json(name: str) -> Mapping[str, Any]:
+def json_of(name: str) -> Mapping[str, Any]:
+    """The JSON object of an environment variable; empty where it is not set. @raises BadJob naming it"""
     text = os.environ.get(name, "").strip()
     try:
         value = json.loads(text) if text else {}
@@ -49,7 +50,7 @@ class Job:
     @classmethod
     def from_environment(cls) -> Job:
         """@raises BadJob naming the variable that is wrong"""
-        tokens = _json("BEDSIDE_TOKENS")
+        tokens = json_of("BEDSIDE_TOKENS")
         unknown = sorted(set(tokens) - {"max_tokens", "context_length", "history"})
         if unknown:
             raise BadJob(f"BEDSIDE_TOKENS: unknown {', '.join(unknown)}")
@@ -60,11 +61,11 @@ class Job:
             )
         metrics = os.environ.get("BEDSIDE_METRICS")
         return cls(
-            session=_json("BEDSIDE_SESSION"),
+            session=json_of("BEDSIDE_SESSION"),
             max_tokens=_count(tokens, "max_tokens"),
             context_length=_count(tokens, "context_length"),
             history=history,
-            advantage=_json("BEDSIDE_ADVANTAGE") or None,
+            advantage=json_of("BEDSIDE_ADVANTAGE") or None,
             metrics=Path(metrics) if metrics else None,
         )
 

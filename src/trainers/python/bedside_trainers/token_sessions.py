@@ -251,10 +251,16 @@ class TokenClient:
         """Whether asking again may give another answer."""
         return task.cancelled() or isinstance(task.exception(), LostConsultation)
 
-    async def open(self, options: Options) -> TokenSession:
-        """Opens a consultation. @raises Refused; LostConsultation; BadJob for a server of another version"""
+    async def open(
+        self, options: Options, draws: Sequence[Mapping[str, Any]] = ()
+    ) -> TokenSession:
+        """Opens a consultation.
+
+        draws: of an earlier session with these options, taken again.
+        @raises Refused; LostConsultation; BadJob for a server of another version
+        """
         await self.check()
-        session = TokenSession(self, options)
+        session = TokenSession(self, options, draws)
         await session.reopen()
         return session
 
@@ -267,12 +273,19 @@ class TokenSession:
 
     next: ToRead | SessionEnd
 
-    def __init__(self, client: TokenClient, options: Options) -> None:
+    def __init__(
+        self, client: TokenClient, options: Options, draws: Sequence[Mapping[str, Any]] = ()
+    ) -> None:
         self._client = client
         self._options = options
-        self._draws: list[dict[str, Any]] = []
+        self._draws = [dict(draw) for draw in draws]
         self._id: str | None = None
         self.reopened = 0
+
+    @property
+    def draws(self) -> list[dict[str, Any]]:
+        """What was drawn so far, for another session to go on with."""
+        return list(self._draws)
 
     async def reopen(self) -> None:
         """Opens the session at the server, with the draws so far.
