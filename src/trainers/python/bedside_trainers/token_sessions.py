@@ -226,7 +226,7 @@ class TokenClient:
             except (aiohttp.ClientError, TimeoutError, OSError, ValueError) as lost:
                 reason = lost
             if time.monotonic() + wait > until:
-                message = f"Expected an answer of bedside serve at {self.url} within {self.patience_seconds:g} s: {reason or type(reason).__name__}"
+                message = f"Expected an answer of bedside serve at {self.url} within {self.patience_seconds:g} s: {str(reason) or type(reason).__name__}"
                 raise ServerUnreachable(message) from reason
             await asyncio.sleep(wait)
             wait = min(2 * wait, LONGEST_WAIT)
