@@ -58,10 +58,20 @@ function reset(seed) {
   return resets.get(seed)
 }
 
-/** Plays `count` sessions at once for some seconds. */
+/** Turns by which the sessions of a load are apart at most. */
+const apart = 10
+
+/** Plays `count` sessions at once for some seconds, at different turns as they would be. */
 async function load(url) {
   const open = await Promise.all(Array.from({ length: count }, () => openSocket(url)))
-  await Promise.all(open.map(({ ask }, n) => ask(reset(n % 64))))
+  await Promise.all(
+    open.map(async ({ ask }, n) => {
+      await ask(reset(n % 64))
+      for (let t = 0; t < n % apart; t++)
+        if ((await ask(steps[(n + t) % steps.length])).includes('"done":true'))
+          await ask(reset(n % 64))
+    }),
+  )
   const latencies = []
   const end = performance.now() + seconds * 1000
   const started = performance.now()

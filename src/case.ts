@@ -238,8 +238,11 @@ export const doctorView = (truth: Case): DoctorView => ({
   complaint: truth.chiefComplaint.text,
 })
 
-const findingsKnownBy = (truth: Case, who: Finding['knownBy']): ReadonlyMap<string, Finding> =>
-  new Map(truth.findings.filter((f) => f.knownBy === who).map((f) => [f.id, f] as const))
+function findingsKnownBy(truth: Case, who: Finding['knownBy']): ReadonlyMap<string, Finding> {
+  const known = new Map<string, Finding>()
+  for (const finding of truth.findings) if (finding.knownBy === who) known.set(finding.id, finding)
+  return known
+}
 
 /** Copies the patient's view of a case. */
 export const patientView = (truth: Case): PatientView => ({

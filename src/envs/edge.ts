@@ -33,6 +33,16 @@ function fieldsOf(name: string, value: unknown): Fields {
   throw malformed(name, 'an object', value)
 }
 
+/** Where an item stands in a list; it is a name only where something is wrong. */
+type ItemPlace = readonly [name: string, index: number]
+
+const nameOf = ([name, index]: ItemPlace): string => `${name}[${index}]`
+
+function itemFields(item: unknown, at: ItemPlace): Fields {
+  if (typeof item === 'object' && item !== null && !Array.isArray(item)) return item as Fields
+  throw malformed(nameOf(at), 'an object', item)
+}
+
 function text(fields: Fields, name: string): string {
   const value = fields[name]
   if (typeof value === 'string') return value
@@ -45,23 +55,26 @@ function oneOf<T extends string>(fields: Fields, name: string, allowed: readonly
   throw malformed(name, `one of ${allowed.join(', ')}`, fields[name])
 }
 
-function list<T>(fields: Fields, name: string, parse: (item: unknown, at: string) => T): T[] {
+function list<T>(fields: Fields, name: string, parse: (item: unknown, at: ItemPlace) => T): T[] {
   const value = fields[name]
   if (!Array.isArray(value)) throw malformed(name, 'a list', value)
-  return Array.from(value, (item, i) => parse(item, `${name}[${i}]`))
+  const parsed: T[] = []
+  // Not `map`, which leaves holes out.
+  for (let i = 0; i < value.length; i++) parsed.push(parse(value[i], [name, i]))
+  return parsed
 }
 
 const memberOf =
   <T extends string>(allowed: readonly T[]) =>
-  (item: unknown, at: string): T => {
+  (item: unknown, at: ItemPlace): T => {
     const value = allowed.find((one) => one === item)
     if (value !== undefined) return value
-    throw malformed(at, `one of ${allowed.join(', ')}`, item)
+    throw malformed(nameOf(at), `one of ${allowed.join(', ')}`, item)
   }
 
-const textItem = (item: unknown, at: string): string => {
+const textItem = (item: unknown, at: ItemPlace): string => {
   if (typeof item === 'string') return item
-  throw malformed(at, 'text', item)
+  throw malformed(nameOf(at), 'text', item)
 }
 
 function numberFrom(fields: Fields, name: string, least: number, most: number): number {
@@ -90,8 +103,8 @@ function probability(fields: Fields, name: string): number {
 
 const has = (fields: Fields, name: string): boolean => fields[name] !== undefined
 
-function entry(item: unknown, at: string): DifferentialEntry {
-  const fields = fieldsOf(at, item)
+function entry(item: unknown, at: ItemPlace): DifferentialEntry {
+  const fields = itemFields(item, at)
   return {
     diagnosis: text(fields, 'diagnosis'),
     ...(has(fields, 'p') ? { p: probability(fields, 'p') } : {}),
@@ -141,8 +154,8 @@ export function parseAction(value: unknown): Action {
 
 const reportStatuses = ['resulted', 'repeat', 'unavailable'] as const
 
-function revealed(item: unknown, at: string): RevealedFinding {
-  const fields = fieldsOf(at, item)
+function revealed(item: unknown, at: ItemPlace): RevealedFinding {
+  const fields = itemFields(item, at)
   return { finding: text(fields, 'finding'), state: text(fields, 'state') }
 }
 

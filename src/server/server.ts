@@ -11,6 +11,7 @@ import { type WebSocket, WebSocketServer } from 'ws'
 import type { ChatTokenizer } from '../trainers/tokens/chat-tokenizer.js'
 import { type Consultations, type FileCases, openConsultations } from './consultations.js'
 import { dialectNames, type ServerDialect } from './dialect-names.js'
+import { addAdvantages } from './dialects/advantages.js'
 import { addNemo } from './dialects/nemo.js'
 import { addOpenEnv } from './dialects/openenv.js'
 import { serveOpenEnvSocket } from './dialects/openenv-socket.js'
@@ -112,6 +113,7 @@ function makeApp(
   if (has('plain')) {
     addPlain(app, service)
     addTokens(app, service)
+    addAdvantages(app)
   }
   if (has('nemo-gym')) addNemo(app, service, !has('openenv'))
   if (has('openenv')) addOpenEnv(app, service)

@@ -1,5 +1,6 @@
 /** What every dialect of a server stands on: sessions, their steps under a deadline, and the counts. */
 import { setMaxListeners } from 'node:events'
+import pLimit from 'p-limit'
 import type { ChatTokenizer } from '../trainers/tokens/chat-tokenizer.js'
 import type { DrawnIds } from '../trainers/tokens/token-session.js'
 import type { WireAction } from './action.js'
@@ -60,6 +61,12 @@ function sharedDeadlines(seconds: number): () => AbortSignal {
   }
 }
 
+/**
+ * Steps under way at once. They are work for one processor, so that more would only make the first wait for the last:
+ * few of them, in the order in which they came, keep the waiting times alike.
+ */
+const stepsAtOnce = 8
+
 /** Makes the inside of a server. */
 export function makeService({
   deadlineSeconds,
@@ -73,6 +80,7 @@ export function makeService({
 }): Service {
   const { sessions, metrics } = given
   const deadline = sharedDeadlines(deadlineSeconds)
+  const inOrder = pLimit(stepsAtOnce)
   const start = (options: SessionOptions, given: Opening): SessionStart => {
     const { id, actions = [], abandoned } = given
     const signal = abandoned ? AbortSignal.any([deadline(), abandoned]) : deadline()
@@ -91,7 +99,8 @@ export function makeService({
     reopen: (id, options, opening = {}) => sessions.reopen(id, start(options, opening)),
     async step(session, action, index) {
       const started = performance.now()
-      const reply = await session.step(action, { index, signal: deadline() })
+      const signal = deadline()
+      const reply = await inOrder(() => session.step(action, { index, signal }))
       metrics.stepped((performance.now() - started) / 1000)
       return reply
     },

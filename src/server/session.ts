@@ -69,6 +69,9 @@ export interface SessionBeginning {
   readonly signal: AbortSignal
 }
 
+/** Milliseconds that a new session keeps its case for a first step. */
+const firstStepMs = 1000
+
 /** Starts a session. */
 // Long because its methods share the session's state.
 export async function startSession(
@@ -98,7 +101,6 @@ export async function startSession(
 
   /** A case is large: the env of a sleeping session is made again of its options and actions. */
   const wake = async (signal: AbortSignal): Promise<void> => {
-    if (env) return
     await open()
     for (const [index, action] of actions.entries()) await stepEnv(action, index, signal)
   }
@@ -106,7 +108,8 @@ export async function startSession(
   let last = await open()
   const first = last.observation
   const take = async (sent: WireAction, { index, signal }: SessionStep) => {
-    await wake(signal)
+    clearTimeout(unused)
+    if (!env) await wake(signal)
     const at = index ?? actions.length
     const step = await stepEnv(sent, at, signal)
     const reply = {
@@ -125,14 +128,15 @@ export async function startSession(
     return done
   }
   const drop = async (): Promise<void> => {
+    clearTimeout(unused)
     const awake = env
     env = undefined
     await awake?.close()
   }
 
-  for (const action of earlier) await take(action, { signal: begins })
   // Many are opened long before their first step, and a case is large.
-  if (earlier.length === 0) await drop()
+  const unused = setTimeout(() => void next(drop), firstStepMs).unref()
+  for (const action of earlier) await take(action, { signal: begins })
   return {
     ...{ options, actions, first },
     get last() {

@@ -425,7 +425,7 @@ const interpreters = perKnowledge((knowledge) => {
         .filter(isFindingMatch)
         .map(({ value }) => value.id),
     namesAside: (text) => namesAside(lexicon, text),
-    isWritten: (text) => lexicon.exactQuestion(text) !== undefined,
+    isWritten: memoizeText((text) => lexicon.exactQuestion(text) !== undefined, cacheBounds),
   })
   return { atOnce: reader(atOnce), whenReady: reader(whenReady) }
 })

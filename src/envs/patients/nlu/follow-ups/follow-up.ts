@@ -5,6 +5,7 @@
  */
 import type { Knowledge } from '../../../../knowledge/knowledge.js'
 import type { PatientContext } from '../../../../patient.js'
+import { memoizeText } from '../../../../platform/memoize.js'
 import { normaliseText } from '../../../../text/phrase-search.js'
 import * as act from '../acts.js'
 import { findAttributes, isPersonal } from '../attributes.js'
@@ -122,6 +123,12 @@ function ofElliptic(given: FollowUp): ParsedUtterance | undefined {
   )
 }
 
+/** An utterance in plain words and normal form. */
+const plainText = memoizeText((utterance) => normaliseText(plainChinese(utterance)).text, {
+  most: 4096,
+  longest: 512,
+})
+
 /** Understands an utterance with the dialogue before it. A pure function of both. */
 export function understandInContext(
   knowledge: Knowledge,
@@ -131,7 +138,7 @@ export function understandInContext(
 ): ParsedUtterance {
   const utterance = nameByPronoun(said, context)
   const alone = reader.parse(utterance)
-  const { text } = normaliseText(plainChinese(utterance))
+  const text = plainText(utterance)
   if (context.dialogue.length === 0 || reader.isWritten(text)) return alone
   // Several questions that name what they ask go on about nothing.
   if (alone.parts?.every(({ open }) => !open)) return alone
