@@ -4,15 +4,21 @@ import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Grammar } from '../../agent.js'
 import { Fault, rethrowAsFault } from '../../error.js'
+import { fork } from '../../seed.js'
 import type { Task } from '../../tasks/task.js'
 import { filesOf } from '../../trainers/jobs/package.js'
 import { pythonPackage } from '../../trainers/sidecar/environment.js'
 import type { ChatTokenizer } from '../../trainers/tokens/chat-tokenizer.js'
 import { checkTemplate } from '../../trainers/tokens/template-check.js'
 import { openTokenSession } from '../../trainers/tokens/token-session.js'
-import { type JobLimits, type JobRecipe, validationCases } from './job-recipe.js'
-import { slimeCommand, slimeEvaluation } from './slime-settings.js'
-import { verlCommand } from './verl-settings.js'
+import {
+  type JobLimits,
+  type JobRecipe,
+  trainerCheckpoints,
+  validationCases,
+} from './job-recipe.js'
+import { flagWords, slimeCommand, slimeEvaluation, slimeStandInSettings } from './slime-settings.js'
+import { hydraWords, verlCommand, verlStandInSettings } from './verl-settings.js'
 
 /** Training cases whose first prompts are measured. */
 const measured = 32
@@ -91,20 +97,24 @@ export function assertRoom(
   )
 }
 
-/** Rows of cases by number: a patient for each group. */
-const rows = (split: 'train' | 'heldout', count: number): Uint8Array => {
-  const lines = Array.from({ length: count }, (_, index) =>
-    JSON.stringify({
-      prompt: [{ role: 'user', content: `${split} ${index}` }],
-      ...{ data_source: `bedside/${split}`, ability: 'consultation', agent_name: 'bedside' },
+/** Rows of cases by number, as the plugin of verl reads them: a patient for each group. */
+const rows = (split: 'train' | 'heldout', count: number, seed: number): Uint8Array => {
+  const lines = Array.from({ length: count }, (_, index) => {
+    const consultation = JSON.stringify({ split, index, seed: fork(seed, 'job', index) })
+    return JSON.stringify({
+      // For verl's own filters: the first messages come from the server.
+      prompt: [{ role: 'user', content: `Consultation ${split} ${index}` }],
+      ...{ data_source: 'bedside', ability: 'consultation', agent_name: 'bedside' },
       reward_model: { style: 'rule', ground_truth: '' },
-      extra_info: { index, seed: index, split },
-    }),
-  )
+      extra_info: { index, consultation },
+    })
+  })
   return Buffer.from(lines.map((line) => `${line}\n`).join(''))
 }
 
-const agents = Buffer.from('- name: bedside\n  _target_: bedside_trainers.verl.BedsideAgentLoop\n')
+const agents = Buffer.from(
+  '- name: bedside\n  _target_: bedside_trainers.verl.agent_loop.BedsideAgentLoop\n',
+)
 
 /** Files of a job: the plugin, and what its trainer reads. */
 export async function jobFiles({
@@ -117,13 +127,16 @@ export async function jobFiles({
     /\.py$/,
     'bedside_trainers',
   )
-  const heldOut: [string, Uint8Array] = ['heldout.jsonl', rows('heldout', validationCases(recipe))]
+  const heldOut: [string, Uint8Array] = [
+    'heldout.jsonl',
+    rows('heldout', validationCases(recipe), recipe.seed),
+  ]
   if (backend === 'slime') return new Map([...plugin, heldOut])
   const { steps, groupsPerStep } = training
   return new Map([
     ...plugin,
     heldOut,
-    ['train.jsonl', rows('train', steps * groupsPerStep)],
+    ['train.jsonl', rows('train', steps * groupsPerStep, recipe.seed)],
     ['agents.yaml', agents],
   ])
 }
@@ -160,7 +173,7 @@ export function jobVariables(
     PYTHONUNBUFFERED: '1',
     ...(backend === 'slime'
       ? { PYTHONPATH: cluster.megatron, CUDA_DEVICE_MAX_CONNECTIONS: '1' }
-      : {}),
+      : { VERL_USE_EXTERNAL_MODULES: 'bedside_trainers.verl.plugin' }),
   }
 }
 
@@ -171,17 +184,25 @@ export const jobCommand = (job: JobRecipe, limits: JobLimits): readonly string[]
 /** The command of a trainer's stand-in on a CPU. */
 export function standInCommand(
   job: JobRecipe,
-  { out }: JobLimits,
+  limits: JobLimits,
   python: string,
 ): readonly string[] {
   const { backend, training, recipe, model } = job
   const { steps, groupsPerStep, groupSize, adam, temperature } = training
-  const flags = {
+  const settings = {
     ...{ model, steps, groups: groupsPerStep, 'group-size': groupSize, lr: adam.learningRate },
-    ...{ seed: recipe.seed, temperature, out: join(out, 'checkpoints', 'trainer') },
+    ...{ seed: recipe.seed, out: trainerCheckpoints(limits.out) },
   }
-  return [
-    ...[python, '-m', `bedside_trainers.${backend}.stand_in`],
-    ...Object.entries(flags).flatMap(([name, value]) => [`--${name}`, String(value)]),
-  ]
+  const run = [python, '-m', `bedside_trainers.${backend}.stand_in`]
+  if (backend === 'slime') {
+    const own = {
+      temperature,
+      'max-grad-norm': adam.maxGradNorm ?? 0,
+      ...slimeStandInSettings(job),
+    }
+    return [...run, ...flagWords({ ...settings, ...own })]
+  }
+  const own = { heldout: validationCases(recipe), 'max-prompt-length': limits.promptLength }
+  const overrides = hydraWords(verlStandInSettings(job, limits))
+  return [...run, ...flagWords({ ...settings, ...own }), ...overrides]
 }

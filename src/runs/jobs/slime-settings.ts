@@ -31,6 +31,12 @@ const checkpoints = ({ model, cluster, training }: JobRecipe, { out }: JobLimits
   }
 }
 
+/** Dynamic sampling: groups whose members were paid the same are drawn anew. */
+const sampling = ({ training }: Pick<JobRecipe, 'training'>): Settings =>
+  training.resampleMost === undefined
+    ? {}
+    : { 'dynamic-sampling-filter-path': `${plugin}.keep_learning_groups` }
+
 const rollouts = (
   { recipe, training, policy, cluster }: JobRecipe,
   { contextLength }: JobLimits,
@@ -47,12 +53,8 @@ const rollouts = (
     'rollout-batch-size': groupsPerStep,
     'n-samples-per-prompt': groupSize,
     'global-batch-size': groupsPerStep * groupSize,
-    ...(resampleMost === undefined
-      ? {}
-      : {
-          'over-sampling-batch-size': resampleMost,
-          'dynamic-sampling-filter-path': `${plugin}.keep_learning_groups`,
-        }),
+    ...(resampleMost === undefined ? {} : { 'over-sampling-batch-size': resampleMost }),
+    ...sampling({ training }),
     'rollout-max-response-len': policy.maxTokens,
     'rollout-max-context-len': contextLength,
     'rollout-temperature': temperature,
@@ -144,11 +146,19 @@ export const slimeSettings = (job: JobRecipe, limits: JobLimits): Settings => ({
   ...job.cluster.settings,
 })
 
-const flagWords = ([name, value]: readonly [string, Settings[string]]): readonly string[] => {
-  if (value === false) return []
-  const words = value === true ? [] : typeof value === 'object' ? value : [String(value)]
-  return [`--${name}`, ...words]
+/** The part of the flags that a stand-in reads: those of the loss and of dynamic sampling. */
+export function slimeStandInSettings(job: JobRecipe): Settings {
+  const { 'entropy-coef': _, ...loss } = algorithm(job)
+  return { ...loss, ...sampling(job) }
 }
+
+/** Settings as words of a command line. */
+export const flagWords = (settings: Settings): readonly string[] =>
+  Object.entries(settings).flatMap(([name, value]) => {
+    if (value === false) return []
+    const words = value === true ? [] : typeof value === 'object' ? value : [String(value)]
+    return [`--${name}`, ...words]
+  })
 
 /** Name of the script in slime's `scripts/models` that describes a model: by default, that of its folder. */
 export const architectureOf = ({ cluster, model }: JobRecipe): string =>
@@ -162,13 +172,7 @@ export const slimeCommand = (job: JobRecipe, limits: JobLimits): readonly string
     'export PYTHONPATH="$PWD:$PYTHONPATH"',
     `exec ${python} ${slime}/train.py "\${MODEL_ARGS[@]}" "$@"`,
   ].join(' && ')
-  return [
-    'bash',
-    '-c',
-    script,
-    'slime',
-    ...Object.entries(slimeSettings(job, limits)).flatMap(flagWords),
-  ]
+  return ['bash', '-c', script, 'slime', ...flagWords(slimeSettings(job, limits))]
 }
 
 /** What slime's plugin is told to evaluate on. */

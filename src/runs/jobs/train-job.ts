@@ -269,7 +269,7 @@ async function runToEnd(run: JobRun): Promise<void> {
 /** Where a trainer left the weights of its last step, as far as they are in the form of Hugging Face. */
 function trainedModel({ options, job }: JobRun): string | undefined {
   const kept = trainerCheckpoints(resolve(options.out))
-  const places = [kept, join(kept, 'hf', String(job.training.steps - 1))]
+  const places = [join(kept, 'model'), join(kept, 'hf', String(job.training.steps - 1))]
   return places.find((folder) => existsSync(join(folder, 'config.json')))
 }
 

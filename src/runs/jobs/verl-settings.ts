@@ -103,6 +103,7 @@ const optimiser = ({ training }: JobRecipe): Settings => {
     [`${actor}.optim.override_optimizer_config`]: `{eps: ${epsilon}}`,
     // No bound on the norm is a bound beyond reach.
     [`${actor}.optim.clip_grad`]: maxGradNorm ?? 1e9,
+    [`${actor}.grad_clip`]: maxGradNorm ?? 1e9,
     [`${actor}.optim.lr_warmup_steps_ratio`]: warmup,
     [`${actor}.optim.lr_scheduler_type`]: decay,
   }
@@ -176,11 +177,21 @@ export const verlSettings = (job: JobRecipe, limits: JobLimits): Settings => ({
   ...job.cluster.settings,
 })
 
+/** The part of the settings that a stand-in reads: all but files, engines and machines. */
+export function verlStandInSettings(job: JobRecipe, limits: JobLimits): Settings {
+  const read = { ...algorithm(job), ...lossSettings(job, limits), ...optimiser(job) }
+  return { ...read, [`${rollout}.temperature`]: job.training.temperature }
+}
+
 const hydraText = (value: Settings[string]): string =>
   value === true ? 'True' : value === false ? 'False' : String(value)
+
+/** Settings as words of a command line. */
+export const hydraWords = (settings: Settings): readonly string[] =>
+  Object.entries(settings).map(([key, value]) => `${key}=${hydraText(value)}`)
 
 /** The command that starts verl's trainer. */
 export const verlCommand = (job: JobRecipe, limits: JobLimits): readonly string[] => [
   ...[job.cluster.python, '-m', 'verl.trainer.main_ppo'],
-  ...Object.entries(verlSettings(job, limits)).map(([key, value]) => `${key}=${hydraText(value)}`),
+  ...hydraWords(verlSettings(job, limits)),
 ]
