@@ -36,6 +36,16 @@ interface TokenBeginning {
   readonly signal: AbortSignal
 }
 
+/** Passes on what comes next; an end is told once. */
+function tellingEnd(onEnd: ((end: SessionEnd) => Promise<void>) | undefined) {
+  let told = false
+  return async (next: ToRead | SessionEnd) => {
+    if (next.done && onEnd && !told) await onEnd(next)
+    told = next.done
+    return next
+  }
+}
+
 /** Starts a consultation in tokens. @throws Refusal `not-found` where the server has no tokenizer */
 export async function startTokenPlay(
   consultations: Consultations,
@@ -47,19 +57,12 @@ export async function startTokenPlay(
       'not-found',
       'Expected a server with a tokenizer: start it with --tokenizer FOLDER',
     )
-  const opened = await consultations.open(options)
-  const { env, truth, seed, grammar = spoken(), onEnd } = opened
-  const session = await openTokenSession(
-    { env, tokenizer, grammar, ...limits },
-    { seed, options: { case: truth } },
-  )
+  const { env, truth, seed, ...own } = await consultations.open(options)
+  const { grammar = spoken(), onEnd } = own
+  const how = { env, tokenizer, grammar, ...limits }
+  const session = await openTokenSession(how, { seed, options: { case: truth } })
   let turn: Promise<unknown> = Promise.resolve()
-  let told = false
-  const tell = async (next: ToRead | SessionEnd) => {
-    if (next.done && onEnd && !told) await onEnd(next)
-    told = next.done
-    return next
-  }
+  const tell = tellingEnd(onEnd)
   await tell(session.next)
   const take = async (drawn: DrawnIds, given: AbortSignal) => {
     try {

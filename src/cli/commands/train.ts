@@ -142,6 +142,23 @@ function isJob({ backend }: Recipe, standIn: boolean): boolean {
 /** Whether the world failed, which may be well again later; what was given wrong is to be put right first. */
 const isOutage = (error: unknown): boolean => Fault.is(error) && !isBadInput(error)
 
+/** Shows what would be run: the command, the recipe, and of slime and verl the trainer's own command. */
+async function showPlan(
+  recipe: Recipe,
+  command: string,
+  {
+    folder,
+    standIn,
+    out,
+  }: { readonly folder: string; readonly standIn: boolean; readonly out: Output },
+): Promise<number> {
+  const text = `${command}\n\n${stringify(recipe).trimEnd()}`
+  if (!isJob(recipe, standIn)) return out.show(text, { command, out: folder, recipe })
+  const { showJobCommand } = await import('./train-job.js')
+  const { text: own, ...job } = await showJobCommand(recipe, folder, standIn)
+  return out.show(`${text}\n\n${own}`, { command, out: folder, recipe, job })
+}
+
 /** Runs `bedside train`: a recipe file, the default recipe, or a resumed run. @returns the exit code */
 export async function train(
   file: string | undefined,
@@ -158,12 +175,7 @@ export async function train(
   const resume = commandLine('train', '--resume', folder, ...trusted, ...standing)
   if (flags.printCommand) {
     const command = flags.resume === undefined ? trainCommand(file, flags, folder) : resume
-    const text = `${command}\n\n${stringify(recipe).trimEnd()}`
-    if (!isJob(recipe, standIn)) return out.show(text, { command, out: folder, recipe })
-    const { showJobCommand } = await import('./train-job.js')
-    const job = await showJobCommand(recipe, folder, standIn)
-    const shown = { command: job.command, env: job.env }
-    return out.show(`${text}\n\n${job.text}`, { command, out: folder, recipe, job: shown })
+    return showPlan(recipe, command, { folder, standIn, out })
   }
   const { steps } = recipe.training
   const kept = async () =>

@@ -1,4 +1,5 @@
 /** Schema of a recipe's `cluster`: where and how a trainer that owns its process (slime, verl) runs. */
+import { posix } from 'node:path'
 import { z } from 'zod'
 import { Count, isRecord } from '../recipe-training.js'
 
@@ -10,6 +11,9 @@ export type JobBackend = (typeof jobBackends)[number]
 /** Whether a value of `backend` names one that runs as a job. */
 export const isJobBackend = (name: unknown): name is JobBackend =>
   jobBackends.some((known) => known === name)
+
+/** Where slime's own image has its checkouts. */
+const image = posix.join('/', 'root')
 
 /** Schema of `cluster`. */
 export const Cluster = z.strictObject({
@@ -40,9 +44,9 @@ export const Cluster = z.strictObject({
   /** Most tokens of one GPU's micro-batch; by default those of the longest consultation. */
   tokensPerGpu: Count.optional(),
   /** Checkout of slime on the cluster. */
-  slime: z.string().default('/root/slime'),
+  slime: z.string().default(posix.join(image, 'slime')),
   /** Checkout of Megatron-LM on the cluster. */
-  megatron: z.string().default('/root/Megatron-LM'),
+  megatron: z.string().default(posix.join(image, 'Megatron-LM')),
   /** slime: name of the file in its `scripts/models` that describes the model, as in qwen3-8B. */
   architecture: z.string().optional(),
   /** slime: the model's weights in Megatron's format. Default: `policy.model` with `_torch_dist` at its end. */

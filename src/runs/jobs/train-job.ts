@@ -2,33 +2,29 @@
  * Trains by a trainer that owns its process: starts the server of the consultations and the job, follows both into the
  * run directory, and goes on with them after a restart of its own.
  */
-import { existsSync } from 'node:fs'
-import { appendFile, readFile } from 'node:fs/promises'
+import { appendFile } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import { join, resolve } from 'node:path'
 import { z } from 'zod'
 import { Fault } from '../../error.js'
-import { buildEvaluation, type Evaluation, evaluateReferences } from '../../evaluation/evaluate.js'
-import type { PlayedCase } from '../../evaluation/play-cases.js'
 import { pause } from '../../platform/retry.js'
-import { writeFileAtomically, writeFolderAtomically } from '../../storage/atomic-write.js'
+import { writeFileAtomically } from '../../storage/atomic-write.js'
 import type { Task } from '../../tasks/task.js'
-import type { TrainingEmitter } from '../../trainers/events.js'
-import { followJob, hasEnded, type JobState, type Jobs } from '../../trainers/jobs/job.js'
+import { followJob, hasEnded, type JobState } from '../../trainers/jobs/job.js'
 import { openChatTokenizer } from '../../trainers/tokens/chat-tokenizer.js'
 import { recipeGrammar } from '../backends.js'
-import { drawCurves } from '../curves.js'
 import { lastCheckpoint } from '../directory.js'
 import { hashInputs } from '../inputs.js'
 import { lockRun } from '../lock.js'
 import { openTrainingModels } from '../models/training-models.js'
-import { openRunDirectory, type RunDirectory } from '../open-directory.js'
+import { openRunDirectory } from '../open-directory.js'
 import type { Recipe } from '../recipe.js'
-import { lastStep, type TrainingReport, trainingReport } from '../report.js'
+import { lastStep } from '../report.js'
 import { openTask } from '../task-of-recipe.js'
 import type { TrainingResult } from '../train.js'
-import { type JobLimits, type JobRecipe, jobRecipe, trainerCheckpoints } from './job-recipe.js'
-import { metricsLines, playedCases, readRecord, readSteps, validations } from './metrics.js'
+import { finishJob } from './finish-job.js'
+import { type JobLimits, type JobRecipe, jobRecipe } from './job-recipe.js'
+import { collect, type JobRun, jobFilesIn, type TrainJobOptions, textOf } from './job-run.js'
 import {
   assertAppendOnly,
   assertRoom,
@@ -40,30 +36,6 @@ import {
   standInCommand,
 } from './plan.js'
 
-/** How the server of a job is to be started. */
-export interface JobServerPlan {
-  readonly recipe: string
-  readonly tokenizer: string
-  readonly host: string
-  readonly port: number
-  readonly workers: number
-  readonly tokenFile: string
-  readonly record: string
-}
-
-/** Options of {@link trainJob}. */
-export interface TrainJobOptions {
-  readonly out: string
-  readonly events: TrainingEmitter
-  readonly signal: AbortSignal
-  /** Where the trainer runs. */
-  readonly jobs: Jobs
-  /** Interpreter of a stand-in on a CPU in the trainer's place. @default none: the trainer itself */
-  readonly standIn?: string | undefined
-  /** Starts the server; it is started again when it dies, until it is closed. */
-  readonly serve: (plan: JobServerPlan) => Promise<AsyncDisposable>
-}
-
 /** What a run knows of its job, in `job.json`. */
 const Kept = z.object({ id: z.string(), attempt: z.int(), port: z.int() })
 type Kept = z.infer<typeof Kept>
@@ -72,16 +44,6 @@ type Kept = z.infer<typeof Kept>
 const maxLosses = 3
 /** Lines that are shown of a job that failed. */
 const shownLines = 30
-
-const files = (out: string) => ({
-  kept: join(out, 'job.json'),
-  steps: join(out, 'trainer-metrics.jsonl'),
-  record: join(out, 'consultations.jsonl'),
-  log: join(out, 'trainer.log'),
-  token: join(out, 'server-token'),
-})
-
-const textOf = (path: string): Promise<string> => readFile(path, 'utf8').catch(() => '')
 
 /** A port that is free now; a job knows it, so that later attempts take it again. */
 const freePort = (host: string): Promise<number> =>
@@ -107,30 +69,6 @@ export async function jobLimits(job: JobRecipe, task: Task, out: string): Promis
   return limits
 }
 
-/** State shared by the functions of one run. */
-interface JobRun {
-  readonly job: JobRecipe
-  readonly limits: JobLimits
-  readonly task: Task
-  readonly directory: RunDirectory
-  readonly options: TrainJobOptions
-}
-
-/** Reads what trainer and server have written, into `metrics.jsonl`; tells the steps that are new. */
-async function collect({ directory, options, job }: JobRun): Promise<void> {
-  const at = files(options.out)
-  const steps = readSteps(await textOf(at.steps))
-  const before = lastStep(directory, 0)
-  const lines = metricsLines(steps, readRecord(await textOf(at.record)), job.training.steps)
-  if (JSON.stringify(lines) === JSON.stringify(directory.metrics)) return
-  await directory.rewrite(lines)
-  for (const line of lines) {
-    if (line.type === 'step' && line.step > before) options.events.emit('step-end', line)
-    if (line.type === 'held-out' && line.step >= before)
-      options.events.emit('held-out-scored', line)
-  }
-}
-
 /** Milliseconds between two looks at what was written. */
 const everyMs = 1000
 
@@ -143,19 +81,19 @@ async function collecting(run: JobRun, done: AbortSignal): Promise<void> {
 }
 
 async function keep(out: string, kept: Kept): Promise<void> {
-  await writeFileAtomically(files(out).kept, `${JSON.stringify(kept)}\n`)
+  await writeFileAtomically(jobFilesIn(out).kept, `${JSON.stringify(kept)}\n`)
 }
 
 /** What an earlier attempt has written down. */
 async function keptOf(out: string): Promise<Kept | undefined> {
-  const text = await textOf(files(out).kept)
+  const text = await textOf(jobFilesIn(out).kept)
   return text === '' ? undefined : Kept.parse(JSON.parse(text))
 }
 
 async function submit(run: JobRun, { id, port }: Kept): Promise<void> {
   const { job, limits, options } = run
   const { host, url } = job.cluster.server
-  const at = files(resolve(options.out))
+  const at = jobFilesIn(resolve(options.out))
   const shown = host === '0.0.0.0' || host === '::' ? '127.0.0.1' : host
   const places = {
     url: url ?? `http://${shown}:${port}`,
@@ -182,7 +120,7 @@ async function submit(run: JobRun, { id, port }: Kept): Promise<void> {
 /** Follows a job to its end; its lines go to `trainer.log`. */
 async function followToEnd(run: JobRun, id: string) {
   const { options } = run
-  const { log } = files(options.out)
+  const { log } = jobFilesIn(options.out)
   const last: string[] = []
   let written = Promise.resolve()
   const onLine = (line: string): void => {
@@ -244,7 +182,7 @@ async function runToEnd(run: JobRun): Promise<void> {
     ...{ id: `bedside-${directory.runId.replace(/\W+/g, '-')}`, attempt: 1 },
     port: port === 0 ? await freePort(host) : port,
   }
-  const at = files(out)
+  const at = jobFilesIn(out)
   await using _server = await serve({
     recipe: join(out, 'config.yaml'),
     ...{ tokenizer: job.model, host, port: kept.port, workers },
@@ -264,85 +202,6 @@ async function runToEnd(run: JobRun): Promise<void> {
     done.abort()
     await reading
   }
-}
-
-/** Where a trainer left the weights of its last step, as far as they are in the form of Hugging Face. */
-function trainedModel({ options, job }: JobRun): string | undefined {
-  const kept = trainerCheckpoints(resolve(options.out))
-  const places = [join(kept, 'model'), join(kept, 'hf', String(job.training.steps - 1))]
-  return places.find((folder) => existsSync(join(folder, 'config.json')))
-}
-
-/** Marks the run as done by a checkpoint that says where the weights are. */
-async function saveCheckpoint(run: JobRun): Promise<string> {
-  const { directory, job, options } = run
-  const folder = directory.checkpoint(job.training.steps)
-  const model = trainedModel(run) ?? null
-  await writeFolderAtomically(folder, (fresh) =>
-    writeFileAtomically(
-      join(fresh, 'job.json'),
-      `${JSON.stringify({ format: 'bedside-job/1', backend: job.backend, model, trainer: trainerCheckpoints(resolve(options.out)) })}\n`,
-    ),
-  )
-  return folder
-}
-
-/** Builds report and curves of a run that is done. */
-async function finish(run: JobRun, seconds: number): Promise<TrainingResult> {
-  const { job, task, directory, options } = run
-  const { recipe } = job
-  const references = await evaluateReferences(task, { seed: recipe.seed, signal: options.signal })
-  const found = [...validations(readRecord(await textOf(files(options.out).record))).values()]
-  const evaluate = (played: readonly PlayedCase[]): Evaluation =>
-    buildEvaluation(played, {
-      ...{ agent: job.backend, tier: task.tier, lang: task.language, split: 'heldout' },
-      ...{ seed: recipe.seed, references, rewardBounds: task.measures.reward.bounds },
-    })
-  const before = playedCases(found[0] ?? [], task.heldOut)
-  const after = playedCases(found.at(-1) ?? [], task.heldOut)
-  const checkpoint = await saveCheckpoint(run)
-  const { steps } = job.training
-  const made = trainingReport(recipe, { name: nameOf(run), policyVersion: steps }, directory, {
-    ...{ heldOut: evaluate(after), before: evaluate(before), seconds },
-    notes: notesOf(run, found.length),
-  })
-  const accuracy = made.heldOut.accuracy.mean
-  const report: TrainingReport = {
-    ...made,
-    checkpoint,
-    best: { step: steps, accuracy, checkpoint },
-  }
-  await directory.writeReport(report)
-  await drawCurves(
-    {
-      steps: directory.metrics.filter((line) => line.type === 'step'),
-      heldOut: directory.metrics.filter((line) => line.type === 'held-out'),
-    },
-    {
-      floor: { name: 'random', ...references.floor },
-      ceiling: { name: task.ceiling.name, ...references.ceiling },
-      title: `${recipe.recipe}, ${nameOf(run)}, seed ${recipe.seed}`,
-      out: options.out,
-    },
-  )
-  return { report, before, after, task }
-}
-
-/** Name of what trained, in every output. */
-const nameOf = ({ job, options }: JobRun): string =>
-  options.standIn === undefined ? job.backend : `${job.backend} stand-in`
-
-function notesOf({ job, options }: JobRun, count: number): readonly string[] {
-  const { standIn } = options
-  return [
-    ...(standIn === undefined
-      ? []
-      : [
-          `a stand-in on a CPU trained in the place of ${job.backend}: its plugin and its loss functions are real, its engines are not`,
-        ]),
-    "held-out scores are those of the trainer's validation, whose cases nothing was chosen by",
-    ...(count < 2 ? [`${count} validations were recorded, where before and after want two`] : []),
-  ]
 }
 
 /**
@@ -365,5 +224,5 @@ export async function trainJob(recipe: Recipe, options: TrainJobOptions): Promis
   await collect(run)
   if ((await lastCheckpoint(out)) < job.training.steps) await runToEnd(run)
   await collect(run)
-  return finish(run, (performance.now() - started) / 1000)
+  return finishJob(run, (performance.now() - started) / 1000)
 }

@@ -109,23 +109,26 @@ const optimiser = ({ training }: JobRecipe): Settings => {
   }
 }
 
+const weights = ({ policy, model }: JobRecipe): Settings => ({
+  'actor_rollout_ref.model.path': model,
+  ...(policy.mode === 'lora'
+    ? {
+        'actor_rollout_ref.model.lora_rank': policy.rank,
+        'actor_rollout_ref.model.lora_alpha': policy.alpha,
+        'actor_rollout_ref.model.target_modules': 'all-linear',
+        [`${rollout}.load_format`]: 'safetensors',
+      }
+    : {}),
+  'actor_rollout_ref.model.enable_gradient_checkpointing': true,
+  'actor_rollout_ref.model.use_remove_padding': true,
+})
+
 const engines = (
-  { cluster, training, policy, model }: JobRecipe,
+  { cluster, training }: JobRecipe,
   { contextLength, promptLength }: JobLimits,
 ): Settings => {
   const tokens = cluster.tokensPerGpu ?? contextLength
   return {
-    'actor_rollout_ref.model.path': model,
-    ...(policy.mode === 'lora'
-      ? {
-          'actor_rollout_ref.model.lora_rank': policy.rank,
-          'actor_rollout_ref.model.lora_alpha': policy.alpha,
-          'actor_rollout_ref.model.target_modules': 'all-linear',
-          [`${rollout}.load_format`]: 'safetensors',
-        }
-      : {}),
-    'actor_rollout_ref.model.enable_gradient_checkpointing': true,
-    'actor_rollout_ref.model.use_remove_padding': true,
     [`${actor}.use_dynamic_bsz`]: true,
     [`${actor}.ppo_max_token_len_per_gpu`]: tokens,
     [`${rollout}.name`]: cluster.inference,
@@ -172,6 +175,7 @@ export const verlSettings = (job: JobRecipe, limits: JobLimits): Settings => ({
   ...data(job, limits),
   ...lossSettings(job, limits),
   ...optimiser(job),
+  ...weights(job),
   ...engines(job, limits),
   ...trainer(job, limits),
   ...job.cluster.settings,

@@ -65,7 +65,7 @@ interface Api {
   readonly maxRetries: number
 }
 
-interface Asked {
+interface ApiRequest {
   readonly method?: 'GET' | 'POST' | 'PUT'
   readonly body?: Uint8Array | string
   /** Deadline in ms. @default that of the client */
@@ -76,7 +76,7 @@ interface Asked {
 const request = (
   url: string,
   options: http.RequestOptions,
-  body: Asked['body'] = '',
+  body: ApiRequest['body'] = '',
 ): Promise<{ readonly status: number; readonly text: string }> =>
   new Promise((resolve, reject) => {
     const client = url.startsWith('https:') ? https : http
@@ -98,7 +98,7 @@ const essence = (text: string): string =>
     .findLast((line) => /^[\w.]*(?:Error|Exception|Exit)\b/.test(line)) ?? text
 
 /** One request with its retries: a network that fails, and what a proxy says while the head starts. */
-async function ask({ address, headers, ...api }: Api, route: string, asked: Asked = {}) {
+async function ask({ address, headers, ...api }: Api, route: string, asked: ApiRequest = {}) {
   const { method = 'GET', body, timeoutMs = api.timeoutMs } = asked
   const attempt = async (signal: AbortSignal): Promise<string> => {
     const length = body === undefined ? {} : { 'content-length': Buffer.byteLength(body) }
@@ -208,6 +208,47 @@ async function state(api: Api, id: string): Promise<JobState | undefined> {
   }
 }
 
+/** @throws Fault `bad-input` where no Ray answers */
+async function check(api: Api): Promise<void> {
+  const { address } = api
+  try {
+    Version.parse(JSON.parse(await ask({ ...api, maxRetries: 1 }, '/api/version')))
+  } catch (error) {
+    if (error instanceof HttpRefusal) throw refusalFault(api, 'asking for its version', error)
+    const why = Fault.is(error) ? error.message : `no Ray dashboard: ${errorMessage(error)}`
+    throw new Fault(
+      'bad-input',
+      `cluster.ray: expected the dashboard of a Ray head at ${address}, got ${why}; start one with \`ray start --head --dashboard-host 127.0.0.1\`, or give its address`,
+      { cause: error },
+    )
+  }
+}
+
+/** Follows a log to the end of its job, over connections that break. */
+async function followLog(
+  api: Api,
+  id: string,
+  onText: (text: string) => void,
+  signal: AbortSignal,
+): Promise<void> {
+  for (let seen = 0; !signal.aborted; ) {
+    // Each connection tells the log from its beginning.
+    let told = 0
+    const tellNew = (text: string): void => {
+      const from = Math.max(0, seen - told)
+      told += text.length
+      if (told > seen) onText(text.slice(from))
+      seen = Math.max(seen, told)
+    }
+    const whole = await tail(api, id, tellNew, signal)
+    if (whole || hasEnded((await state(api, id).catch(() => undefined)) ?? running)) {
+      const rest = await ask(api, `/api/jobs/${id}/logs`).catch(() => '{}')
+      return onText(Logs.parse(JSON.parse(rest)).logs.slice(seen))
+    }
+    await pause(500, signal)
+  }
+}
+
 /** Jobs of a Ray cluster, through its dashboard. @throws Fault `bad-input` for an address that is none */
 export function rayJobs(options: RayJobsOptions): Jobs {
   const { env = process.env, timeoutMs = 20_000, maxRetries = 4 } = options
@@ -215,44 +256,10 @@ export function rayJobs(options: RayJobsOptions): Jobs {
   const api = { address, headers: headersOf(env), timeoutMs, maxRetries }
   return {
     place: `Ray at ${address}`,
-    async check() {
-      try {
-        Version.parse(JSON.parse(await ask({ ...api, maxRetries: 1 }, '/api/version')))
-      } catch (error) {
-        if (error instanceof HttpRefusal) throw refusalFault(api, 'asking for its version', error)
-        const why = Fault.is(error) ? error.message : `no Ray dashboard: ${errorMessage(error)}`
-        throw new Fault(
-          'bad-input',
-          `cluster.ray: expected the dashboard of a Ray head at ${address}, got ${why}; start one with \`ray start --head --dashboard-host 127.0.0.1\`, or give its address`,
-          { cause: error },
-        )
-      }
-    },
+    check: () => check(api),
     submit: (spec) => submit(api, spec),
     state: (id) => state(api, id),
-    async follow(id, onText, signal) {
-      // Each connection tells the log from its beginning.
-      for (let seen = 0; !signal.aborted; ) {
-        let told = 0
-        const whole = await tail(
-          api,
-          id,
-          (text) => {
-            const from = Math.max(0, seen - told)
-            told += text.length
-            if (told > seen) onText(text.slice(from))
-            seen = Math.max(seen, told)
-          },
-          signal,
-        )
-        if (whole || hasEnded((await state(api, id).catch(() => undefined)) ?? running)) {
-          const rest = await ask(api, `/api/jobs/${id}/logs`).catch(() => '{}')
-          const { logs } = Logs.parse(JSON.parse(rest))
-          return onText(logs.slice(seen))
-        }
-        await pause(500, signal)
-      }
-    },
+    follow: (id, onText, signal) => followLog(api, id, onText, signal),
     async stop(id) {
       await ask(api, `/api/jobs/${id}/stop`, { method: 'POST' }).catch((error) => {
         if (!(error instanceof HttpRefusal && error.status === 404))
