@@ -133,7 +133,8 @@ def _weights(
 ) -> torch.Tensor:
     """What each token counts: the mean over a rollout's drawn tokens, or over those of all."""
     if flags.calculate_per_token_loss:
-        return torch.cat(list(masks)) / max(1.0, float(sum(mask.sum() for mask in masks)))
+        # A sample without a drawn token counts as one.
+        return torch.cat(list(masks)) / sum(max(1.0, float(mask.sum())) for mask in masks)
     [[rollouts]] = data["rollouts"]
     sums = [float(total) for [total] in data["rollout_mask_sums"]]
     rows = [mask / max(1.0, total) for mask, total in zip(masks, sums, strict=True)]

@@ -193,6 +193,10 @@ async def consult(
     options = settings.options(seed_of(sample, settings.job.session, evaluation=evaluation))
     try:
         async with await shared_client().open(options, play.draws) as session:
+            if isinstance(session.next, SessionEnd) and not play.draws:
+                raise BadJob(
+                    f"Expected room to draw after the first ids to read, got none: context_length is {options.context_length}"
+                )
             engine = shared_engine(settings.router)
             return await _converse(play, session, engine, sampling, stops)
     except LostConsultation as lost:

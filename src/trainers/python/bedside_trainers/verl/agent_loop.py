@@ -14,7 +14,7 @@ from typing import Any
 from uuid import uuid4
 
 from ..job import Job
-from ..token_samples import Drawn, Played, Segment, play_session
+from ..token_samples import Drawn, Played, Segment, joined, play_session
 from ..token_sessions import (
     BadJob,
     LostConsultation,
@@ -120,11 +120,10 @@ class BedsideAgentLoop(AgentLoopBase):  # type: ignore[misc]
                 session = await shared_client().open(replace(options, context_length=first + room))
         async with session:
             played = await play_session(session, draw)
-        check_segments(played)
         return played
 
     def _output(self, played: Played, reward: float, begun_anew: int, timer: _Timer) -> Any:
-        [segment] = played.segments
+        segment, left_out = one_sample(played)
         return AgentLoopOutput(
             prompt_ids=segment.prompt,
             response_ids=segment.response,
@@ -133,7 +132,7 @@ class BedsideAgentLoop(AgentLoopBase):  # type: ignore[misc]
             reward_score=reward,
             num_turns=played.end.turns,
             metrics=timer.metrics(),
-            extra_fields=extra_fields(played.end, segment, begun_anew, timer),
+            extra_fields=extra_fields(played.end, segment, left_out, begun_anew, timer),
         )
 
     def _lost(self, timer: _Timer) -> Any:
@@ -153,7 +152,7 @@ class BedsideAgentLoop(AgentLoopBase):  # type: ignore[misc]
             reward_score=float("nan"),
             num_turns=0,
             metrics=timer.metrics(),
-            extra_fields=extra_fields(None, Segment([]), ATTEMPTS - 1, timer),
+            extra_fields=extra_fields(None, Segment([]), 0, ATTEMPTS - 1, timer),
         )
 
 
@@ -217,27 +216,29 @@ def check_rollout(rollout: Any, job: Job) -> None:
         )
 
 
-def check_segments(played: Played) -> None:
-    """Checks that a consultation is one sample. @raises BadJob"""
-    if len(played.segments) == 1:
-        return
+def one_sample(played: Played) -> tuple[Segment, int]:
+    """A consultation's one sample, and the number of drawn ids that are not in it. @raises BadJob"""
     if not played.segments:
         raise BadJob(
             "Expected a first prompt with room for a reply: raise context_length of BEDSIDE_TOKENS"
         )
-    raise BadJob(
-        f"Expected a chat template that only appends, got one that rewrote history {len(played.segments) - 1} times: "
-        "see `bedside template`"
-    )
+    whole = joined(played.segments)
+    if whole is None:
+        raise BadJob(
+            "Expected a chat template that only appends, got one that rewrote history: see `bedside template`"
+        )
+    return whole
 
 
 def extra_fields(
-    end: SessionEnd | None, segment: Segment, begun_anew: int, timer: _Timer
+    end: SessionEnd | None, segment: Segment, left_out: int, begun_anew: int, timer: _Timer
 ) -> dict[str, Any]:
     """Fields beside the tokens. `reward_extra_info` has numbers that are always known, which verl averages."""
     counts = {
         "drawn_tokens": sum(segment.mask),
         "turns": end.turns if end else 0,
+        "forks": end.forks if end else 0,
+        "left_out_tokens": left_out,
         "lost": int(end is None),
         "begun_anew": begun_anew,
     }
