@@ -36,6 +36,9 @@ interface TokenBeginning {
   readonly signal: AbortSignal
 }
 
+const noTokenizer = () =>
+  new Refusal('not-found', 'Expected a server with a tokenizer: start it with --tokenizer FOLDER')
+
 /** Passes on what comes next; an end is told once. */
 function tellingEnd(onEnd: ((end: SessionEnd) => Promise<void>) | undefined) {
   let told = false
@@ -52,11 +55,7 @@ export async function startTokenPlay(
   tokenizer: ChatTokenizer | undefined,
   { options, limits, draws, signal }: TokenBeginning,
 ): Promise<TokenPlay> {
-  if (!tokenizer)
-    throw new Refusal(
-      'not-found',
-      'Expected a server with a tokenizer: start it with --tokenizer FOLDER',
-    )
+  if (!tokenizer) throw noTokenizer()
   const { env, truth, seed, ...own } = await consultations.open(options)
   const { grammar = spoken(), onEnd } = own
   const how = { env, tokenizer, grammar, ...limits }
