@@ -103,15 +103,22 @@ export const isTruncated = (episode: Episode, role: Role = 'doctor'): boolean =>
     draws?.some((draw) => draw.role === role && draw.stopReason === 'length'),
   )
 
+/** A member of a group, as far as its advantage depends on it. */
+export interface PaidMember {
+  /** Names it in an error. */
+  readonly id: string
+  readonly total: number | null
+  readonly truncated: boolean
+}
+
 function memberStanding(
-  episode: Episode,
-  { total }: Score,
-  { truncated = 'keep', role }: GroupPolicy,
+  { id, total, truncated: cut }: PaidMember,
+  { truncated = 'keep' }: GroupPolicy,
 ): Standing {
   if (total === null) return 'out'
   if (!Number.isFinite(total))
-    throw new RangeError(`Expected \`total\` of ${episode.id} to be finite, got \`${total}\``)
-  if (truncated === 'keep' || !isTruncated(episode, role)) return 'learns'
+    throw new RangeError(`Expected \`total\` of ${id} to be finite, got \`${total}\``)
+  if (truncated === 'keep' || !cut) return 'learns'
   return truncated === 'drop' ? 'out' : 'counts'
 }
 
@@ -153,6 +160,29 @@ function placeAdvantages(
   })
 }
 
+/** What members get in their group. */
+export type GroupEstimate = Pick<Group, 'id' | 'advantages' | 'standings' | 'status'>
+
+/**
+ * Assigns standings, estimates advantages and sets the group's status, wherever its members were played.
+ * @throws RangeError naming a member whose total is not finite
+ */
+export function estimateGroup(
+  id: string,
+  members: readonly PaidMember[],
+  estimate: AdvantageEstimator,
+  policy: GroupPolicy = {},
+): GroupEstimate {
+  const standings = members.map((member) => memberStanding(member, policy))
+  const totals = members.flatMap(({ total }, i) =>
+    total === null || standings[i] === 'out' ? [] : [total],
+  )
+  const status = groupStatus(totals, standings, policy)
+  const advantages =
+    status === 'learns' ? placeAdvantages(id, standings, estimate(totals)) : members.map(() => 0)
+  return { id, advantages, standings, status }
+}
+
 /**
  * Forms a group: assigns standings, estimates advantages and sets the group's status.
  * @throws RangeError naming a member whose total is not finite
@@ -170,16 +200,14 @@ export function formGroup(
       `Expected as many scores as episodes and at least one, got ${episodes.length} episodes and ${scores.length} scores`,
     )
   assertSiblings(episodes)
-  const standings = episodes.map((episode, i) => memberStanding(episode, scores[i]!, policy))
-  const totals = scores.flatMap(({ total }, i) =>
-    total === null || standings[i] === 'out' ? [] : [total],
-  )
-  const status = groupStatus(totals, standings, policy)
-  const advantages =
-    status === 'learns' ? placeAdvantages(id, standings, estimate(totals)) : episodes.map(() => 0)
-  const { caseId, seed } = first
   const { role = 'doctor' } = policy
-  return { id, caseId, seed, role, episodes, scores, advantages, standings, status }
+  const members = episodes.map((episode, i) => ({
+    id: episode.id,
+    total: scores[i]!.total,
+    truncated: isTruncated(episode, role),
+  }))
+  const { caseId, seed } = first
+  return { caseId, seed, role, episodes, scores, ...estimateGroup(id, members, estimate, policy) }
 }
 
 function scoredGroup({ episodes, scores, standings, role }: Group): ScoredGroup {
@@ -209,13 +237,20 @@ function scoredGroup({ episodes, scores, standings, role }: Group): ScoredGroup 
  * Estimates advantages over all learning groups together; other groups are returned unchanged. Form the groups with
  * `baseline: 'elsewhere'` if the estimator learns from singletons or equal totals too.
  */
-export function estimateAcrossGroups(
+export const estimateAcrossGroups = (
   groups: readonly Group[],
   estimate: BatchEstimator,
-): readonly Group[] {
+): readonly Group[] => estimateTogether(groups, estimate, scoredGroup)
+
+/** The same for groups of any kind: `scored` gives the members of one that are not `out`. */
+export function estimateTogether<G extends GroupEstimate>(
+  groups: readonly G[],
+  estimate: BatchEstimator,
+  scored: (group: G) => ScoredGroup,
+): readonly G[] {
   const learning = groups.filter(({ status }) => status === 'learns')
   if (learning.length === 0) return groups
-  const estimated = estimate(learning.map(scoredGroup))
+  const estimated = estimate(learning.map(scored))
   let next = 0
   return groups.map((group) =>
     group.status === 'learns'

@@ -11,6 +11,7 @@ import { type WebSocket, WebSocketServer } from 'ws'
 import type { ChatTokenizer } from '../trainers/tokens/chat-tokenizer.js'
 import { type Consultations, type FileCases, openConsultations } from './consultations.js'
 import { dialectNames, type ServerDialect } from './dialect-names.js'
+import { addAdvantages } from './dialects/advantages.js'
 import { addNemo } from './dialects/nemo.js'
 import { addOpenEnv } from './dialects/openenv.js'
 import { serveOpenEnvSocket } from './dialects/openenv-socket.js'
@@ -38,8 +39,13 @@ export interface ServerOptions extends Omit<SessionBounds, 'worker'> {
   readonly dialects?: readonly ServerDialect[]
   /** Cases of a file. @default generated ones */
   readonly cases?: FileCases
-  /** Opens envs of one's own, from the options that a client sends; `cases` is not read then. @default rule patients */
+  /** Opens envs of one's own, in place of all that clients may choose. @default `openConsultations(cases)` */
   readonly consultations?: Consultations
+  /**
+   * Steps under way at once; the others wait in the order in which they came. Steps of rule patients are work for one
+   * processor, so that more would only make the first wait for the last. @default 8, without a bound for one's own envs
+   */
+  readonly stepsAtOnce?: number
   /** Characters of the longest request. @default 65,536 */
   readonly longestBody?: number
   /** Seconds that a step may take. @default 50 */
@@ -112,6 +118,7 @@ function makeApp(
   if (has('plain')) {
     addPlain(app, service)
     addTokens(app, service)
+    addAdvantages(app)
   }
   if (has('nemo-gym')) addNemo(app, service, !has('openenv'))
   if (has('openenv')) addOpenEnv(app, service)
@@ -206,6 +213,7 @@ function openService(options: ServerOptions): Service {
   const metrics = openMetrics(sessions)
   return makeService({
     ...{ consultations, sessions, metrics, version, longestBody, deadlineSeconds, tokenizer },
+    stepsAtOnce: options.stepsAtOnce ?? (options.consultations ? Number.POSITIVE_INFINITY : 8),
   })
 }
 

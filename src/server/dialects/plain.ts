@@ -6,6 +6,7 @@ import { readJson } from '../http.js'
 import { sessionOptions, splitNames } from '../options.js'
 import { Refusal } from '../refusal.js'
 import type { Service } from '../service.js'
+import { advantageRequest } from './advantages.js'
 import { tokenDraw, tokenOpening } from './tokens.js'
 
 const opening = sessionOptions.extend({
@@ -62,6 +63,12 @@ const routes = [
     body: tokenDraw,
   },
   { method: 'delete', path: '/v1/token-sessions/{id}', says: 'Ends a session in tokens.' },
+  {
+    method: 'post',
+    path: '/v1/advantages',
+    says: 'What rollouts learn from what they were paid.',
+    body: advantageRequest,
+  },
   { method: 'get', path: '/v1/splits', says: 'Splits with the number of their cases.' },
   { method: 'get', path: '/v1/tools', says: 'The actions as tools, with JSON schemas.' },
 ] as const satisfies readonly PlainRoute[]
