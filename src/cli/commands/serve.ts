@@ -70,8 +70,13 @@ async function fileCases(file: string | undefined): Promise<ServerOptions['cases
 }
 
 /** The consultations of a recipe's task, with the models that its roles need. */
-async function recipeConsultations({ recipe: file, record }: ServeFlags) {
-  if (file === undefined) return undefined
+async function recipeConsultations({ recipe: file, record, cases }: ServeFlags) {
+  if (file === undefined) {
+    if (record === undefined) return undefined
+    throw new Fault('bad-input', '--record: expected a --recipe, whose consultations are recorded')
+  }
+  if (cases !== undefined)
+    throw new Fault('bad-input', '--cases: expected none beside --recipe, which says its cases')
   const recipe = await readRecipe(file)
   const models = await openTrainingModels(recipe, dirname(record ?? file))
   const { task } = await openTask(recipe, models.parts)

@@ -12,6 +12,7 @@ import { jobRecipe } from '../../runs/jobs/job-recipe.js'
 import type { JobServerPlan } from '../../runs/jobs/job-run.js'
 import { jobCommand, jobVariables, standInCommand } from '../../runs/jobs/plan.js'
 import { jobLimits, trainJob } from '../../runs/jobs/train-job.js'
+import { openTrainingModels } from '../../runs/models/training-models.js'
 import type { Recipe } from '../../runs/recipe.js'
 import { openTask } from '../../runs/task-of-recipe.js'
 import type { TrainingResult } from '../../runs/train.js'
@@ -141,7 +142,8 @@ export async function runJob(
 /** The command and the variables of a recipe's job, as somebody would give them to `ray job submit` or a batch system. */
 export async function showJobCommand(recipe: Recipe, out: string, standIn: boolean) {
   const job = jobRecipe(recipe, (path) => resolve(path))
-  const { task } = await openTask(recipe)
+  await using models = await openTrainingModels(recipe, out)
+  const { task } = await openTask(recipe, models.parts)
   const limits = await jobLimits(job, task, out)
   const { host, port, url } = job.cluster.server
   const folder = resolve(out)

@@ -135,13 +135,13 @@ function refusalFault({ address }: Api, what: string, error: unknown): unknown {
   return new Fault('bad-input', `${address}: ${what}: ${error.message}${hint}`)
 }
 
-/** Follows a log over its WebSocket. @returns whether the server said that it has ended */
+/** Follows a log over its WebSocket, from the log's beginning until the connection closes. */
 function tail(
   { address, headers }: Api,
   id: string,
   onText: (text: string) => void,
   signal: AbortSignal,
-): Promise<boolean> {
+): Promise<void> {
   return new Promise((resolve) => {
     const url = `${address.replace(/^http/, 'ws')}/api/jobs/${id}/logs/tail`
     const socket = new WebSocket(url, { headers: { ...headers } })
@@ -149,9 +149,9 @@ function tail(
     signal.addEventListener('abort', stop, { once: true })
     socket.on('message', (data) => onText(String(data)))
     socket.on('error', () => undefined)
-    socket.on('close', (code) => {
+    socket.on('close', () => {
       signal.removeEventListener('abort', stop)
-      resolve(code === 1000)
+      resolve()
     })
   })
 }
@@ -240,8 +240,9 @@ async function followLog(
       if (told > seen) onText(text.slice(from))
       seen = Math.max(seen, told)
     }
-    const whole = await tail(api, id, tellNew, signal)
-    if (whole || hasEnded((await state(api, id).catch(() => undefined)) ?? running)) {
+    // It closes without an error also while the job goes on.
+    await tail(api, id, tellNew, signal)
+    if (hasEnded((await state(api, id).catch(() => undefined)) ?? running)) {
       const rest = await ask(api, `/api/jobs/${id}/logs`).catch(() => '{}')
       return onText(Logs.parse(JSON.parse(rest)).logs.slice(seen))
     }

@@ -1,0 +1,154 @@
+import { resolve } from 'node:path'
+import { describe, expect, test } from 'vitest'
+import { jobRecipe } from '../../../src/runs/jobs/job-recipe.js'
+import { jobVariables } from '../../../src/runs/jobs/plan.js'
+import { slimeCommand, slimeSettings } from '../../../src/runs/jobs/slime-settings.js'
+import { verlSettings } from '../../../src/runs/jobs/verl-settings.js'
+import { type RecipeInput, resolveRecipe } from '../../../src/runs/recipe.js'
+
+const limits = { out: '/runs/a', contextLength: 4096, promptLength: 512, maxTurns: 10 }
+
+type Training = Extract<RecipeInput['training'], { advantages?: unknown }>
+
+const job = (backend: 'slime' | 'verl', training: Training = {}, rest: Partial<RecipeInput> = {}) =>
+  jobRecipe(
+    resolveRecipe({
+      ...{ backend, policy: { model: '/models/qwen3-8B', maxTokens: 256, contextLength: 4096 } },
+      training: { normaliser: 'token-mean', ...training },
+      ...rest,
+    }),
+    resolve,
+  )
+
+const messageOf = (...given: Parameters<typeof job>): string => {
+  try {
+    job(...given)
+  } catch (error) {
+    return error instanceof Error ? error.message : ''
+  }
+  return ''
+}
+
+describe('verl', () => {
+  test('is told the loss, the groups and the lengths of a recipe', () => {
+    const settings = verlSettings(
+      job('verl', {
+        ...{ groupsPerStep: 16, groupSize: 8, normaliser: 'dr-grpo', temperature: 0.9 },
+        loss: { kind: 'ppo-clip', low: 0.1, high: 0.3, kl: { coefficient: 0.01 } },
+        adam: { learningRate: 1e-6, decay: 'cosine' },
+      }),
+      limits,
+    )
+    expect(settings).toMatchObject({
+      'data.train_batch_size': 16,
+      'data.max_response_length': 3584,
+      'actor_rollout_ref.rollout.n': 8,
+      'actor_rollout_ref.rollout.temperature': 0.9,
+      'actor_rollout_ref.actor.clip_ratio_low': 0.1,
+      'actor_rollout_ref.actor.clip_ratio_high': 0.3,
+      'actor_rollout_ref.actor.loss_agg_mode': 'seq-mean-token-sum-norm',
+      'actor_rollout_ref.actor.loss_scale_factor': 2560,
+      'actor_rollout_ref.actor.kl_loss_type': 'low_var_kl',
+      'actor_rollout_ref.actor.optim.lr': 1e-6,
+      'actor_rollout_ref.actor.optim.lr_scheduler_type': 'cosine',
+      'algorithm.adv_estimator': 'bedside',
+    })
+    // verl clips at 3 unless told otherwise, and the recipe has no dual clip.
+    expect(settings['actor_rollout_ref.actor.clip_ratio_c']).toBeGreaterThan(1e6)
+  })
+
+  test('computes its own advantages where the recipe says so, and further settings win', () => {
+    const cluster = {
+      advantages: 'trainer',
+      settings: { 'trainer.logger': '[console,wandb]' },
+    } as const
+    const settings = verlSettings(job('verl', { advantages: 'dr-grpo' }, { cluster }), limits)
+    expect(settings).toMatchObject({
+      'algorithm.adv_estimator': 'grpo',
+      'algorithm.norm_adv_by_std_in_grpo': false,
+      'trainer.logger': '[console,wandb]',
+    })
+    const places = { url: 'http://a', tokenFile: '/t', metrics: '/m' }
+    const own = jobVariables(job('verl', {}, { cluster }), limits, places)
+    expect(own).not.toHaveProperty('BEDSIDE_ADVANTAGE')
+    const ours = jobVariables(job('verl', { advantages: 'rloo' }), limits, places)
+    expect(JSON.parse(ours.BEDSIDE_ADVANTAGE ?? '')).toEqual({ name: 'rloo' })
+  })
+})
+
+describe('slime', () => {
+  test('is told the loss, the groups and the lengths of a recipe', () => {
+    const settings = slimeSettings(
+      job('slime', {
+        ...{ groupsPerStep: 32, groupSize: 8, resampleMost: 64 },
+        loss: {
+          ...{ kind: 'ppo-clip', dual: 3 },
+          correction: { level: 'token', mode: 'truncate', max: 2 },
+        },
+      }),
+      limits,
+    )
+    expect(settings).toMatchObject({
+      'rollout-batch-size': 32,
+      'n-samples-per-prompt': 8,
+      'global-batch-size': 256,
+      'over-sampling-batch-size': 64,
+      'eps-clip': 0.2,
+      'eps-clip-high': 0.28,
+      'eps-clip-c': 3,
+      'use-tis': true,
+      'tis-clip': 2,
+      'calculate-per-token-loss': true,
+      'custom-reward-post-process-path': 'bedside_trainers.slime.reward_post_process',
+    })
+    // Its advantages come from the post-process: whitening them would be a second normalisation.
+    expect(settings).not.toHaveProperty('normalize-advantages')
+  })
+
+  test('takes the shape of the model from its own script', () => {
+    const words = slimeCommand(job('slime'), limits)
+    expect(words[2]).toContain('/scripts/models/qwen3-8b.sh')
+    const named = slimeCommand(job('slime', {}, { cluster: { architecture: 'qwen3-8B' } }), limits)
+    expect(named[2]).toContain('/scripts/models/qwen3-8B.sh')
+    expect(words).toContain('--colocate')
+  })
+})
+
+describe('a recipe that contradicts itself is refused', () => {
+  test.each<[string, Parameters<typeof job>]>([
+    ['training.groupsPerStep', ['slime', { groupsPerStep: 3, groupSize: 3 }]],
+    ['training.normaliser', ['slime', { normaliser: 'dr-grpo' }]],
+    ['training.normaliser', ['verl', { normaliser: 'rollout-mean' }]],
+    ['training.epochs', ['slime', { epochs: 2 }]],
+    ['training.maxStaleness', ['verl', { maxStaleness: 2 }]],
+    ['training.resampleMost', ['verl', { resampleMost: 64 }]],
+    ['training.resampleMost', ['slime', { resampleMost: 8 }]],
+    ['training.loss.kind', ['slime', { loss: { kind: 'sapo' } }]],
+    ['training.adam.decay', ['verl', { adam: { decay: 'linear' } }]],
+    ['training.advantages', ['slime', { advantages: 'remax' }]],
+    [
+      'training.advantages',
+      ['slime', { advantages: 'gdpo' }, { cluster: { advantages: 'trainer' } }],
+    ],
+    ['cluster.inference', ['slime', {}, { cluster: { inference: 'sglang' } }]],
+    ['cluster.engineGpus', ['verl', {}, { cluster: { engineGpus: 3 } }]],
+    ['cluster.tokensPerGpu', ['verl', {}, { cluster: { tokensPerGpu: 1000 } }]],
+    ['policy.mode', ['slime', {}, { policy: { model: 'm', mode: 'lora' } }]],
+    ['policy.engine', ['verl', {}, { policy: { model: 'm', engine: 'unsloth' } }]],
+    [
+      'policy.maxTokens',
+      ['verl', {}, { policy: { model: 'm', maxTokens: 99, contextLength: 99 } }],
+    ],
+    ['init', ['verl', {}, { init: 'runs/a/checkpoints/best' }]],
+    ['cases.curriculum', ['verl', {}, { cases: { curriculum: [{ tier: 'easy', steps: 1 }] } }]],
+  ])('%s', (path, given) => {
+    expect(messageOf(...given)).toMatch(new RegExp(`^the recipe: ${path.replaceAll('.', '\\.')}: `))
+  })
+
+  test('and `cluster` under a backend that runs no job', () => {
+    expect(() => resolveRecipe({ cluster: {} })).toThrow(/cluster: has no effect under backend/)
+    expect(() => resolveRecipe({ backend: 'verl', training: { algorithm: 'ppo' } })).toThrow(
+      /training.algorithm: expected grpo/,
+    )
+  })
+})

@@ -1,0 +1,149 @@
+/** `bedside train` by a job, whole: server, job and run directory, with a trainer that learns nothing; and what is killed. */
+import { type ChildProcess, spawn } from 'node:child_process'
+import { chmodSync, cpSync, existsSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs'
+import { rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { uniformInt } from '../../../src/seed.js'
+import { builtPackage } from '../../server/built.js'
+
+const trainer = fileURLToPath(new URL('../../fixtures/job-trainer.mjs', import.meta.url))
+const chatml = fileURLToPath(new URL('../../fixtures/tokenizers/chatml', import.meta.url))
+const built = builtPackage()
+const folder = mkdtempSync(join(tmpdir(), 'bedside-job-'))
+const steps = 6
+
+beforeAll(() => {
+  cpSync(chatml, join(folder, 'model'), { recursive: true })
+  writeFileSync(join(folder, 'model', 'config.json'), '{"max_position_embeddings": 8192}')
+  writeFileSync(join(folder, 'python'), `#!/bin/sh\nexec "${process.execPath}" "${trainer}" "$@"\n`)
+  chmodSync(join(folder, 'python'), 0o755)
+  writeFileSync(
+    join(folder, 'recipe.yaml'),
+    `recipe: job
+cases: { clinic: [upper-airway], heldOut: 8 }
+env: { maxTurns: 3 }
+backend: slime
+policy: { model: model, maxTokens: 16 }
+cluster: { gpus: 4, python: ${join(folder, 'python')} }
+training: { steps: ${steps}, groupsPerStep: 2, groupSize: 4, normaliser: token-mean, evaluateCases: 4 }
+`,
+  )
+})
+afterAll(() => rm(folder, { recursive: true, force: true }))
+
+const start = (flags: readonly string[], env: NodeJS.ProcessEnv = {}) => {
+  const [node, main] = built.command
+  const child = spawn(node, [main, 'train', ...flags, '--stand-in', '--json'], {
+    cwd: folder,
+    env: { ...process.env, ...env },
+  })
+  const said = { out: '', err: '' }
+  child.stdout.on('data', (text) => {
+    said.out += text
+  })
+  child.stderr.on('data', (text) => {
+    said.err += text
+  })
+  const ended = new Promise<number | null>((done) => child.once('exit', done))
+  return { child, said, ended }
+}
+
+const jsonLines = (path: string): Record<string, unknown>[] =>
+  existsSync(path)
+    ? readFileSync(path, 'utf8')
+        .split('\n')
+        .filter(Boolean)
+        .map((line) => JSON.parse(line))
+    : []
+
+/** What every finished run has, whatever happened on the way. */
+function expectWhole(run: string): void {
+  const metrics = jsonLines(join(run, 'metrics.jsonl'))
+  const stepsMade = metrics.filter(({ type }) => type === 'step').map(({ step }) => step)
+  expect(stepsMade).toEqual(Array.from({ length: steps }, (_, n) => n + 1))
+  expect(metrics.filter(({ type }) => type === 'held-out').map(({ step }) => step)).toEqual([
+    0,
+    steps,
+  ])
+  const report = JSON.parse(readFileSync(join(run, 'report.json'), 'utf8'))
+  expect(report).toMatchObject({ backend: 'slime stand-in', steps })
+  expect(report.heldOut).toMatchObject({ episodes: 4 })
+  expect(existsSync(join(run, 'curves.png'))).toBe(true)
+  // Siblings of a group met one patient with one seed.
+  for (const { split, index, seed } of jsonLines(join(run, 'consultations.jsonl')))
+    if (split === 'train') expect(seed).toBe(index)
+}
+
+test('a run has its report, its curves and its checkpoint', async () => {
+  const run = join(folder, 'whole')
+  const { ended, said } = start(['recipe.yaml', '--out', run])
+  expect(await ended, said.err).toBe(0)
+  expectWhole(run)
+  expect(JSON.parse(said.out)).toMatchObject({ recipe: 'job', samples: { used: 0 } })
+  expect(said.err).toContain('stand-in')
+  expect(readFileSync(join(run, 'trainer.log'), 'utf8')).toContain(`step ${steps}`)
+  const job = join(run, 'checkpoints', 'step-000006', 'job.json')
+  expect(JSON.parse(readFileSync(job, 'utf8')).model).toContain('model')
+}, 120_000)
+
+test('a trainer that fails at once is not tried again, and its last words are shown', async () => {
+  const run = join(folder, 'fails')
+  const { ended, said } = start(['recipe.yaml', '--out', run], { BEDSIDE_TEST_FAILS: '1' })
+  expect(await ended).not.toBe(0)
+  expect(said.err).toContain('last words of a trainer')
+  expect(said.err).toContain('exit code 3')
+}, 60_000)
+
+/** The process ids of a run: its server's and its trainer's. */
+function victims(run: string, driver: ChildProcess): Record<string, number | undefined> {
+  const children = (pid: number | undefined): number[] => {
+    try {
+      const path = `/proc/${pid}/task/${pid}/children`
+      return readFileSync(path, 'utf8').trim().split(' ').filter(Boolean).map(Number)
+    } catch {
+      return []
+    }
+  }
+  const { id } = jsonLines(join(run, 'job.json'))[0] ?? {}
+  const started = jsonLines(join(run, 'jobs', String(id), 'process.json'))[0]
+  return {
+    driver: driver.pid,
+    server: children(driver.pid)[0],
+    trainer: children(Number(started?.pid))[0],
+  }
+}
+
+// The children of a process are read from /proc.
+test.skipIf(process.platform !== 'linux')(
+  'killed at random moments, a run goes on and makes every step once',
+  async () => {
+    const kills = Number(process.env.BEDSIDE_KILLS ?? 2)
+    const seed = Number(process.env.BEDSIDE_SEED ?? 1)
+    const run = join(folder, 'killed')
+    const counts: Record<string, number> = { driver: 0, server: 0, trainer: 0 }
+    const names = Object.keys(counts)
+    let at = start(['recipe.yaml', '--out', run, '--set', `training.steps=${steps}`])
+    for (let n = 0; n < kills * names.length; n++) {
+      const name = names[n % names.length] as string
+      // Not before the trainer has made a step: without any it is not tried again.
+      const ready = () => jsonLines(join(run, 'trainer-metrics.jsonl')).length > 0
+      while (!ready() && at.child.exitCode === null)
+        await new Promise((done) => setTimeout(done, 20))
+      await new Promise((done) => setTimeout(done, uniformInt(600, seed, 'wait', n)))
+      const pid = victims(run, at.child)[name]
+      if (pid === undefined || at.child.exitCode !== null) continue
+      process.kill(pid, 'SIGKILL')
+      counts[name] = (counts[name] ?? 0) + 1
+      if (name !== 'driver') continue
+      await at.ended
+      at = start(['--resume', run])
+    }
+    expect(await at.ended, at.said.err).toBe(0)
+    expectWhole(run)
+    expect(Object.values(counts).reduce((sum, count) => sum + count)).toBeGreaterThan(0)
+  },
+  600_000,
+)
