@@ -1,22 +1,18 @@
 /** The plugin of verl: consultations through its own worker, against a server that is killed meanwhile. */
-import { type ChildProcess, execFile, spawn } from 'node:child_process'
+import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { type AddressInfo, createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
-import { promisify } from 'node:util'
-import { afterAll, beforeAll, expect, test } from 'vitest'
-import { startServer } from '../../../src/server/server.js'
-import { openChatTokenizer } from '../../../src/trainers/tokens/chat-tokenizer.js'
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
 import { type BuiltPackage, buildPackage } from '../../fixtures/built.js'
 import { describeWithPython, pythonOf } from '../../fixtures/python.js'
-import { sidecarPython, tinyModel } from '../../fixtures/sidecar.js'
 import { folderOf } from '../tokens/conversation.js'
 
 const root = fileURLToPath(new URL('../../../', import.meta.url))
-const packages = join(root, 'src/trainers/python')
 const python = pythonOf('verl') ?? ''
 const token = 'a-token-of-these-tests'
 const home = mkdtempSync(join(tmpdir(), 'bedside-verl-'))
@@ -29,31 +25,42 @@ afterAll(async () => {
   rmSync(home, { recursive: true, force: true })
 })
 
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const { port } = server.address() as AddressInfo // of a server that listens on a port
+  server.close()
+  await once(server, 'close')
+  return port
+}
+
 /** A server in a process of its own, on a port that may have been another's. */
 async function serve(port: number, tokenizer: string) {
   const [node = '', main = ''] = built.command
-  const line = [main, 'serve', '--port', String(port), '--tokenizer', tokenizer, '--json']
+  const line = [main, 'serve', '--port', String(port), '--tokenizer', tokenizer, '--quiet']
   const env = { ...process.env, BEDSIDE_SERVE_TOKEN: token }
-  const child = spawn(node, line, { env, stdio: ['ignore', 'pipe', 'inherit'], cwd: home })
-  const [said] = await once(createInterface(child.stdout), 'line')
-  let text = String(said)
-  for await (const chunk of child.stdout) {
-    if (text.trimEnd().endsWith('}')) break
-    text += chunk
-  }
+  const child = spawn(node, line, { env, stdio: 'ignore', cwd: home })
+  const there = () =>
+    fetch(`http://127.0.0.1:${port}/healthz`).then(
+      ({ ok }) => ok,
+      () => false,
+    )
+  await expect.poll(there, { timeout: 60_000, interval: 200 }).toBe(true)
   return child
 }
 
 describeWithPython("verl's worker", 'verl', () => {
   test('trains on the ids that were drawn, whatever is lost on the way', async () => {
     const tokenizer = folderOf('qwen')
-    let server: ChildProcess = await serve(18_471, tokenizer)
+    const port = await freePort()
+    let server = await serve(port, tokenizer)
+    onTestFinished(() => void server.kill('SIGKILL'))
     const playing = spawn(python, [join(root, 'test/python/verl_consultations.py')], {
       stdio: ['pipe', 'pipe', 'ignore'],
     })
     playing.stdin.end(
       JSON.stringify({
-        ...{ url: 'http://127.0.0.1:18471', token, tokenizer, seed: 1, faults: 0.2 },
+        ...{ url: `http://127.0.0.1:${port}`, token, tokenizer, seed: 1, faults: 0.2 },
         ...{ groups: 16, siblings: 4, delay: 0.3, say: 80 },
         ...{ lost: [1_000_005], unscored: [1_000_003], advantage: { name: 'rloo' } },
         session: { max_turns: 6, reward: 'history-coverage' },
@@ -66,9 +73,8 @@ describeWithPython("verl's worker", 'verl', () => {
       if (!line.startsWith('{"draws"')) continue
       server.kill('SIGKILL')
       await once(server, 'exit')
-      server = await serve(18_471, tokenizer)
+      server = await serve(port, tokenizer)
     }
-    server.kill()
     const seen = JSON.parse(lines.at(-1) ?? '')
     expect(seen.bad).toEqual({ ids: 0, mask: 0, logprobs: 0, prompt: 0 })
     // What ended a turn otherwise than the template does is left out, and counted.
