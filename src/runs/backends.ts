@@ -12,7 +12,8 @@ import type { Task } from '../tasks/task.js'
 import { embedded } from '../trainers/embedded/embedded.js'
 import type { TinkerService } from '../trainers/tinker/service.js'
 import { checkBackend, type MakeBackend, openNamedBackend } from './own-backends.js'
-import type { LanguageModelPolicy, Recipe } from './recipe.js'
+import type { Recipe } from './recipe.js'
+import type { LanguageModelPolicy } from './recipe-policy.js'
 
 /** Options of `openBackend`. */
 export interface OpenBackendOptions {

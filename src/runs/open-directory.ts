@@ -77,6 +77,16 @@ async function removeLost(path: string, done: number): Promise<void> {
     }
 }
 
+async function replaceMetrics(log: string, metrics: MetricsLine[], lines: readonly MetricsLine[]) {
+  metrics.splice(0, metrics.length, ...lines)
+  await writeFileAtomically(log, lines.map((line) => `${JSON.stringify(line)}\n`).join(''))
+}
+
+async function appendMetrics(log: string, metrics: MetricsLine[], line: MetricsLine) {
+  metrics.push(line)
+  await appendFile(log, `${JSON.stringify(line)}\n`)
+}
+
 async function writeEpisodes(path: string, episodes: Iterable<SavedEpisode>): Promise<void> {
   const writer = episodeWriter(path)
   for (const episode of episodes) await writer.write(episode)
@@ -114,10 +124,9 @@ export async function openRunDirectory(path: string, recipe: Recipe) {
     /** Metrics lines up to step `done`, and those logged since. */
     metrics: metrics as readonly MetricsLine[],
     /** Appends a line to `metrics.jsonl`. */
-    async log(line: MetricsLine): Promise<void> {
-      metrics.push(line)
-      await appendFile(log, `${JSON.stringify(line)}\n`)
-    },
+    log: (line: MetricsLine): Promise<void> => appendMetrics(log, metrics, line),
+    /** Replaces all lines of `metrics.jsonl`, where another process says them. */
+    rewrite: (lines: readonly MetricsLine[]) => replaceMetrics(log, metrics, lines),
     /** The folder of the checkpoint after `step`. */
     checkpoint: (step: number): string => join(checkpoints, checkpointName(step)),
     /** Saves a checkpoint, then removes older ones except the best; returns its folder. */

@@ -16,7 +16,7 @@ import type { Task } from '../tasks/task.js'
 export type MakeBackend = (task: Task) => Backend | PromiseLike<Backend>
 
 /** Names of the built-in backends. */
-const packaged = ['embedded', 'sidecar'] as const
+const packaged = ['embedded', 'sidecar', 'slime', 'verl'] as const
 
 const makers = partRegistry<MakeBackend>('backend', packaged)
 

@@ -1,5 +1,6 @@
 /** What a published environment (`env.preset`) says in a recipe, under what the recipe says itself. */
 import { publishedEnv, publishedEnvNames } from '../tasks/published.js'
+import { isJobBackend } from './jobs/cluster.js'
 import { isRecord } from './recipe-training.js'
 
 /** The keys of a recipe that a published environment gives. @throws Fault `bad-input` for an unknown name */
@@ -22,7 +23,9 @@ export function layPreset(raw: unknown): unknown {
   const preset = publishedEnvNames.find((one) => one === own.preset)
   if (!preset || !isRecord(raw)) return raw
   const { env, reward, grammar, prompts } = presetKeys(preset)
-  const policy = raw.backend === 'sidecar' && { policy: { grammar, ...Object(raw.policy) } }
+  const policy = (raw.backend === 'sidecar' || isJobBackend(raw.backend)) && {
+    policy: { grammar, ...Object(raw.policy) },
+  }
   const models = layPrompts(raw.models, own.patient, prompts)
   return { reward, ...raw, ...models, env: { ...env, ...own }, ...policy }
 }

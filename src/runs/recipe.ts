@@ -1,7 +1,6 @@
 /** Recipe of a training run: the schema and the YAML reader. A recipe is strict and serialisable. */
 import { type Document, isScalar, LineCounter, parseDocument } from 'yaml'
 import { z } from 'zod'
-import { grammarNames } from '../agents/grammars/named.js'
 import { Fault } from '../error.js'
 import { tierNames } from '../knowledge/tiers.js'
 import { firstLines } from '../platform/bounded-list.js'
@@ -9,6 +8,8 @@ import { maxSeed } from '../seed.js'
 import { expectedPart, isModule, type PartKind } from '../tasks/modules.js'
 import { partNames } from '../tasks/parts.js'
 import { publishedEnvNames } from '../tasks/published.js'
+import { Cluster, isJobBackend, jobBackends, layJobSections } from './jobs/cluster.js'
+import { jobProblems } from './jobs/problems.js'
 import {
   Models,
   mayBeKey,
@@ -18,6 +19,7 @@ import {
 } from './models/recipe-models.js'
 import { backendNames } from './own-backends.js'
 import { type PartKey, pathFrom, recipePaths } from './recipe-paths.js'
+import { Policy } from './recipe-policy.js'
 import { layPreset, presetKeys } from './recipe-preset.js'
 import {
   idleProblems,
@@ -27,36 +29,6 @@ import {
   valueAt,
 } from './recipe-problems.js'
 import { Count, isRecord, Training, type TrainingInput } from './recipe-training.js'
-
-/** Schema of `policy`: the language model that a sidecar trains. */
-const Policy = z.strictObject({
-  /** A Hugging Face model folder: config.json, weights, tokenizer, chat template. */
-  model: z.string().optional(),
-  /** Training engine of the sidecar; `unsloth` needs a GPU. */
-  engine: z.enum(['peft', 'unsloth']).default('peft'),
-  /** A LoRA adapter, or every parameter. */
-  mode: z.enum(['lora', 'full']).default('lora'),
-  rank: Count.default(16),
-  alpha: z.number().positive().default(32),
-  dtype: z.enum(['auto', 'float32', 'float64', 'bfloat16']).default('auto'),
-  device: z.enum(['auto', 'cpu', 'cuda']).default('auto'),
-  /** CPU threads; all cores by default. A model of a few million parameters is fastest with one. */
-  threads: Count.optional(),
-  /** Calls of functions are no part of the prompts that a sidecar trains on. */
-  grammar: z.enum(grammarNames).exclude(['tools']).default('labelled'),
-  /** Most tokens of one reply. */
-  maxTokens: Count.default(128),
-  /** Most tokens of prompt and reply together; the model's own limit by default. */
-  contextLength: Count.optional(),
-  /** Whether earlier turns' reasoning stays in the prompt. */
-  history: z.enum(['keep', 'strip-reasoning']).default('keep'),
-  /** URL of a running Tinker server, instead of starting a sidecar; its key is in TINKER_API_KEY. */
-  url: z.string().optional(),
-  /** Kind of server at `url`. */
-  profile: z.string().default('bedside'),
-})
-/** Checked `policy` of a recipe, with defaults filled in. */
-export type LanguageModelPolicy = z.infer<typeof Policy>
 
 /** Names of the parts that a program can pass to `train`. */
 export const ownPartNames = ['env', 'patient', 'exams', 'reward', 'agents', 'backend'] as const
@@ -68,6 +40,21 @@ const turnsExpected = 'expected a whole number from 1, or the least and the most
 const TurnRange = z.tuple([Count, Count]).refine(([least, most]) => least <= most)
 
 const Seed = z.number().int().min(0).max(maxSeed)
+
+/** Whether an unchecked recipe has no section that its backend does not read. */
+const isRead = (fields: unknown, key: 'policy' | 'cluster', backends: readonly string[]): boolean =>
+  !isRecord(fields) || fields[key] === undefined || backends.includes(String(fields.backend))
+
+/** How a section is refused under a backend that does not read it. */
+const notRead = (key: string, backends: readonly string[]) => ({
+  path: [key],
+  error: ({ input }: { readonly input?: unknown }) =>
+    `has no effect under backend \`${isRecord(input) ? input.backend : input}\` (it belongs to ${backends.join(', ')})`,
+  // Reported even when other keys are invalid.
+  when: () => true,
+})
+
+const modelBackends = ['sidecar', ...jobBackends]
 
 const Fields = z
   .strictObject({
@@ -115,8 +102,10 @@ const Fields = z
     reward: z.string().default('default'),
     /** Backend: `embedded`, `sidecar`, a registered name, or a module that exports `backend`. */
     backend: z.string().default('embedded'),
-    /** Language model of the sidecar backend. */
+    /** Language model of the backends that train one. */
     policy: Policy.optional(),
+    /** Where and how `slime` or `verl` runs. */
+    cluster: Cluster.optional(),
     training: Training,
     /** Whether to print, when training is done, one case played before and after training. */
     showConsultations: z.boolean().default(false),
@@ -127,13 +116,8 @@ const Fields = z
     /** Files that the run reads, with their hashes; the same are required on resume. Written by the run. */
     inputs: z.array(z.strictObject({ file: z.string(), sha256: z.string() })).optional(),
   })
-  .refine((fields) => fields?.backend === 'sidecar' || fields?.policy === undefined, {
-    path: ['policy'],
-    error: ({ input }) =>
-      `has no effect under backend \`${isRecord(input) ? input.backend : input}\` (it belongs to sidecar)`,
-    // Reported even when other keys are invalid.
-    when: () => true,
-  })
+  .refine((fields) => isRead(fields, 'policy', modelBackends), notRead('policy', modelBackends))
+  .refine((fields) => isRead(fields, 'cluster', jobBackends), notRead('cluster', jobBackends))
 
 /** A recipe in another published environment, whose reward it then has. @throws Fault `bad-input` for an unknown name */
 export function withPreset(recipe: Recipe, name: string): Recipe {
@@ -146,9 +130,9 @@ export function withPreset(recipe: Recipe, name: string): Recipe {
 /** Schema of a recipe; `policy` is filled in for the sidecar backend. */
 export const Recipe = z.preprocess((raw) => {
   const laid = layPreset(raw)
-  return isRecord(laid) && laid.backend === 'sidecar' && laid.policy === undefined
-    ? { ...laid, policy: {} }
-    : laid
+  if (!isRecord(laid)) return laid
+  if (isJobBackend(laid.backend)) return layJobSections(laid)
+  return laid.backend === 'sidecar' && laid.policy === undefined ? { ...laid, policy: {} } : laid
 }, Fields)
 /** Checked recipe, with defaults filled in. */
 export type Recipe = z.infer<typeof Recipe>
@@ -169,7 +153,8 @@ function addSplitSeed(raw: unknown): unknown {
  */
 export const StoredRecipe = z.preprocess((raw) => {
   const { policy, ...known } = isRecord(raw) ? raw : {}
-  const idle = isRecord(raw) && raw.backend !== 'sidecar' && policy !== undefined
+  const trains = isRecord(raw) && (raw.backend === 'sidecar' || isJobBackend(raw.backend))
+  const idle = isRecord(raw) && !trains && policy !== undefined
   return removeIdleKeys(Fields, addSplitSeed(idle ? known : raw))
 }, Recipe)
 
@@ -220,6 +205,7 @@ function checkRecipe(
         ...partProblems(parsed.data, agents),
         ...modelProblems(parsed.data),
         ...idleProblems(parsed.data, allDefaults()),
+        ...jobProblems(parsed.data, allDefaults()),
       ]
     : recipeProblems(Fields, parsed.error, raw)
   if (parsed.success && problems.length === 0) return parsed.data

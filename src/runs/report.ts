@@ -63,7 +63,8 @@ export function hasStalled(directory: RunDirectory, recipe: Recipe): boolean {
 export const lastStep = ({ metrics }: RunDirectory, steps: number): number =>
   metrics.reduce((last, { step }) => Math.max(last, step), 0) || steps
 
-const noCounts: Pick<TrainingReport, 'groups' | 'samples'> = {
+/** Counts of nothing. */
+export const noCounts: Pick<TrainingReport, 'groups' | 'samples'> = {
   groups: {
     ...{ drawn: 0, formed: 0, zeroVariance: 0, dropped: 0 },
     reasons: { lost: 0, stale: 0, singleton: 0, tooFewScored: 0 },
@@ -86,7 +87,7 @@ const addCounts = <T extends object>(sum: T, counts: T): T =>
 /** Builds the report of a finished run. */
 export function trainingReport(
   { recipe: name, seed, training }: Recipe,
-  { name: backend, policyVersion }: Backend,
+  { name: backend, policyVersion }: Pick<Backend, 'name' | 'policyVersion'>,
   directory: RunDirectory,
   {
     heldOut,

@@ -1,4 +1,5 @@
 /** The consultations of a server: cases by split and number, and the env that a client's options describe. */
+import type { Grammar } from '../agent.js'
 import { spoken } from '../agents/grammars/spoken.js'
 import type { Case } from '../case.js'
 import { caseSource } from '../cases/generator/generate.js'
@@ -17,6 +18,7 @@ import { formularyOf } from '../rewards/outcome/formulary.js'
 import { isModule } from '../tasks/modules.js'
 import { knownRewardNames, resolveReward } from '../tasks/reward-modules.js'
 import { clinicKnowledge } from '../tasks/task-kinds.js'
+import type { SessionEnd } from '../trainers/tokens/token-session.js'
 import type { SessionOptions } from './options.js'
 import { Refusal } from './refusal.js'
 
@@ -31,6 +33,10 @@ export interface OpenConsultation {
   readonly env: Env
   readonly truth: Case
   readonly seed: number
+  /** Of sessions in tokens. @default spoken */
+  readonly grammar?: Grammar
+  /** Hears the end of a session in tokens, once. */
+  readonly onEnd?: (end: SessionEnd) => Promise<void>
 }
 
 /** Opens consultations. */

@@ -9,7 +9,7 @@ import { getRequestListener } from '@hono/node-server'
 import { type Context, Hono } from 'hono'
 import { type WebSocket, WebSocketServer } from 'ws'
 import type { ChatTokenizer } from '../trainers/tokens/chat-tokenizer.js'
-import { type FileCases, openConsultations } from './consultations.js'
+import { type Consultations, type FileCases, openConsultations } from './consultations.js'
 import { dialectNames, type ServerDialect } from './dialect-names.js'
 import { addAdvantages } from './dialects/advantages.js'
 import { addNemo } from './dialects/nemo.js'
@@ -39,6 +39,13 @@ export interface ServerOptions extends Omit<SessionBounds, 'worker'> {
   readonly dialects?: readonly ServerDialect[]
   /** Cases of a file. @default generated ones */
   readonly cases?: FileCases
+  /** Opens envs of one's own, in place of all that clients may choose. @default `openConsultations(cases)` */
+  readonly consultations?: Consultations
+  /**
+   * Steps under way at once; the others wait in the order in which they came. Steps of rule patients are work for one
+   * processor, so that more would only make the first wait for the last. @default 8, without a bound for one's own envs
+   */
+  readonly stepsAtOnce?: number
   /** Characters of the longest request. @default 65,536 */
   readonly longestBody?: number
   /** Seconds that a step may take. @default 50 */
@@ -200,12 +207,13 @@ async function endConnections(server: Server): Promise<void> {
 /** The inside of a server. */
 function openService(options: ServerOptions): Service {
   const { version = '0', longestBody = 65_536, deadlineSeconds = 50, place, tokenizer } = options
-  const consultations = openConsultations(options.cases)
+  const { consultations = openConsultations(options.cases) } = options
   const bounds = { ...options, ...(place && { worker: place.number }) }
   const sessions = openSessions(consultations, bounds)
   const metrics = openMetrics(sessions)
   return makeService({
     ...{ consultations, sessions, metrics, version, longestBody, deadlineSeconds, tokenizer },
+    stepsAtOnce: options.stepsAtOnce ?? (options.consultations ? Number.POSITIVE_INFINITY : 8),
   })
 }
 

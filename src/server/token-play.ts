@@ -36,24 +36,36 @@ interface TokenBeginning {
   readonly signal: AbortSignal
 }
 
+const noTokenizer = () =>
+  new Refusal('not-found', 'Expected a server with a tokenizer: start it with --tokenizer FOLDER')
+
+/** Passes on what comes next; an end is told once. */
+function tellingEnd(onEnd: ((end: SessionEnd) => Promise<void>) | undefined) {
+  let told = false
+  return async (next: ToRead | SessionEnd) => {
+    if (next.done && onEnd && !told) await onEnd(next)
+    told = next.done
+    return next
+  }
+}
+
 /** Starts a consultation in tokens. @throws Refusal `not-found` where the server has no tokenizer */
 export async function startTokenPlay(
   consultations: Consultations,
   tokenizer: ChatTokenizer | undefined,
   { options, limits, draws, signal }: TokenBeginning,
 ): Promise<TokenPlay> {
-  if (!tokenizer)
-    throw new Refusal(
-      'not-found',
-      'Expected a server with a tokenizer: start it with --tokenizer FOLDER',
-    )
-  const { env, truth, seed } = await consultations.open(options)
-  const how = { env, tokenizer, grammar: spoken(), ...limits }
+  if (!tokenizer) throw noTokenizer()
+  const { env, truth, seed, ...own } = await consultations.open(options)
+  const { grammar = spoken(), onEnd } = own
+  const how = { env, tokenizer, grammar, ...limits }
   const session = await openTokenSession(how, { seed, options: { case: truth } })
   let turn: Promise<unknown> = Promise.resolve()
+  const tell = tellingEnd(onEnd)
+  await tell(session.next)
   const take = async (drawn: DrawnIds, given: AbortSignal) => {
     try {
-      return await session.drawn(drawn, { signal: given })
+      return await tell(await session.drawn(drawn, { signal: given }))
     } catch (error) {
       // What is wrong with the ids themselves; another index or another draw is a conflict.
       if (error instanceof RangeError) throw new Refusal('bad-request', error.message)

@@ -113,7 +113,7 @@ describe('a wrong flag is refused with the flag, the value and what was expected
     ],
     [
       ['train', '--backend', 'slime'],
-      ['--backend', 'slime', 'embedded'],
+      ['training.normaliser', 'slime', 'token-mean'],
     ],
     [
       ['train', '--steps', 'many'],

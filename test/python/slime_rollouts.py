@@ -117,37 +117,43 @@ def flat(groups):
     return [s for group in groups for one in group for s in (one if isinstance(one, list) else [one])]
 
 
-def spans(sample):
-    """The stretches of a response that were drawn: where each begins in all the tokens, its ids and log-probs."""
-    begin = len(sample.tokens) - sample.response_length
-    found, at = [], 0
-    mask = sample.loss_mask or []
-    while at < len(mask):
-        end = at
-        while end < len(mask) and mask[end] == mask[at]:
-            end += 1
-        if mask[at]:
-            found.append((begin + at, sample.tokens[begin + at : begin + end], sample.rollout_log_probs[at:end]))
-        at = end
-    return found
-
-
 def parity(samples, drawn):
-    """Draws that are found in the samples at the ids that were read, bit for bit; and those that are not."""
-    key = lambda ids, tokens, logprobs: (tuple(ids), tuple(tokens), tuple(logprobs))
+    """Walks the responses: every stretch that is trained on must be draws, each at the ids that it had read, bit for bit.
+
+    Returns the draws found, what is wrong, and the draws that are in no sample.
+    """
     known = {}
     for ids, tokens, logprobs in drawn:
-        known[key(ids, tokens, logprobs)] = known.get(key(ids, tokens, logprobs), 0) + 1
+        if tokens:
+            known.setdefault(tuple(ids), []).append((tokens, logprobs))
     matched = wrong = 0
     for sample in samples:
-        for at, tokens, logprobs in spans(sample):
-            one = key(sample.tokens[:at], tokens, logprobs)
-            if known.get(one, 0) > 0:
-                known[one] -= 1
-                matched += 1
-            else:
+        begin, mask, logprobs = len(sample.tokens) - sample.response_length, sample.loss_mask, sample.rollout_log_probs
+        wrong += not len(mask) == len(logprobs) == sample.response_length
+        wrong += any(p != 0 for p, m in zip(logprobs, mask) if not m)
+        at = 0
+        while at < len(mask):
+            if not mask[at]:
+                at += 1
+                continue
+            found = known.get(tuple(sample.tokens[: begin + at]), [])
+            same = [
+                one
+                for one in found
+                if sample.tokens[begin + at :][: len(one[0])] == one[0] and logprobs[at:][: len(one[0])] == one[1]
+            ]
+            if not same or not all(mask[at : at + len(same[0][0])]):
                 wrong += 1
-        masked = [p for p, m in zip(sample.rollout_log_probs, sample.loss_mask) if not m]
-        wrong += any(p != 0 for p in masked)
-        wrong += not (len(sample.loss_mask) == len(sample.rollout_log_probs) == sample.response_length)
-    return {"matched": matched, "wrong": wrong, "left": sum(known.values())}
+                break
+            found.remove(same[0])
+            matched += 1
+            at += len(same[0][0])
+    return {"matched": matched, "wrong": wrong, "left": sum(map(len, known.values()))}
+
+
+def siblings(groups):
+    """Groups whose members did not all read the same first ids, or that share them with another group."""
+    firsts = []
+    for group in groups:
+        firsts.append({tuple(first_of(one).tokens[: len(first_of(one).tokens) - first_of(one).response_length]) for one in group})
+    return sum(len(one) != 1 for one in firsts)

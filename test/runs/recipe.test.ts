@@ -208,7 +208,7 @@ describe('is refused with file, line, path and value:', () => {
     [
       'a language model under a backend without one',
       'policy:\n  model: models/tiny\n',
-      /^r\.yaml:2: policy: has no effect under backend `embedded` \(it belongs to sidecar\), got/,
+      /^r\.yaml:2: policy: has no effect under backend `embedded` \(it belongs to sidecar, slime, verl\), got/,
     ],
     [
       'a setting of a server that is not started',

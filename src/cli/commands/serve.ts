@@ -1,10 +1,16 @@
 /** `bedside serve`: consultations over HTTP and WebSocket, in the foreground. */
 import { randomBytes } from 'node:crypto'
+import { dirname } from 'node:path'
 import { Fault } from '../../error.js'
 import { suggestNames } from '../../platform/did-you-mean.js'
 import { withoutUndefined } from '../../platform/without-undefined.js'
+import { recipeGrammar } from '../../runs/backends.js'
+import { readRecipe } from '../../runs/directory.js'
+import { openTrainingModels } from '../../runs/models/training-models.js'
+import { openTask } from '../../runs/task-of-recipe.js'
 import { dialectNames, type ServerDialect } from '../../server/dialect-names.js'
 import { checkHost, type ServerOptions, startServer } from '../../server/server.js'
+import { taskConsultations } from '../../server/task-consultations.js'
 import { isWorker, type RunningWorkers, serveAsWorker, startWorkers } from '../../server/workers.js'
 import { readCases } from '../../storage/case-files.js'
 import { openChatTokenizer } from '../../trainers/tokens/chat-tokenizer.js'
@@ -28,6 +34,8 @@ interface ServeFlags extends PrintFlags {
   readonly workers?: number
   readonly stopWithInput?: boolean
   readonly tokenizer?: string
+  readonly recipe?: string
+  readonly record?: string
 }
 
 const tokenForm: TokenForm = {
@@ -59,6 +67,19 @@ async function fileCases(file: string | undefined): Promise<ServerOptions['cases
   const cases = await readCases(file)
   const heldout = cases.filter(({ provenance }) => provenance.split === 'heldout')
   return { train: cases.filter((one) => !heldout.includes(one)), heldout }
+}
+
+/** The consultations of a recipe's task, with the models that its roles need. */
+async function recipeConsultations({ recipe: file, record }: ServeFlags) {
+  if (file === undefined) return undefined
+  const recipe = await readRecipe(file)
+  const models = await openTrainingModels(recipe, dirname(record ?? file))
+  const { task } = await openTask(recipe, models.parts)
+  const { seed } = recipe
+  return {
+    models,
+    played: taskConsultations(task, { grammar: recipeGrammar(recipe), seed, record }),
+  }
 }
 
 const serverText = (
@@ -95,9 +116,13 @@ const untilStopped = (signal: AbortSignal, withInput = false): Promise<'soon' | 
   })
 
 /** What the flags say of a server. */
-const serverOptions = async (flags: ServeFlags): Promise<ServerOptions> => ({
+const serverOptions = async (
+  flags: ServeFlags,
+  consultations: ServerOptions['consultations'],
+): Promise<ServerOptions> => ({
   version: version(),
   ...withoutUndefined({
+    consultations,
     host: flags.host,
     port: flags.port,
     cases: await fileCases(flags.cases),
@@ -138,8 +163,12 @@ export async function serve(flags: ServeFlags, terminal: Terminal): Promise<numb
   const dialects = checkDialects(flags.dialect)
   const known =
     flags.token === false ? undefined : await resolveToken(tokenFile, terminal.env, tokenForm)
+  // Of several processes, the first plays nothing.
+  const plays = isWorker() || (flags.workers ?? 1) === 1
+  const opened = plays ? await recipeConsultations(flags) : undefined
+  await using _models = opened?.models
   const options = {
-    ...(await serverOptions(flags)),
+    ...(await serverOptions(flags, opened?.played)),
     ...{ dialects, ...withoutUndefined({ token: known?.token }) },
   }
   if (isWorker()) {

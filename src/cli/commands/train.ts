@@ -3,6 +3,7 @@ import { stringify } from 'yaml'
 import { usageLine } from '../../chats/ledger.js'
 import { Fault, rethrowAsFault } from '../../error.js'
 import { lastCheckpoint, readRecipe, recipeOfRun } from '../../runs/directory.js'
+import { isJobBackend } from '../../runs/jobs/cluster.js'
 import { recipeModules } from '../../runs/own-parts.js'
 import { parseRecipe, type Recipe } from '../../runs/recipe.js'
 import { train as run, type TrainingResult } from '../../runs/train.js'
@@ -24,6 +25,7 @@ interface TrainFlags extends CaseFlags {
   readonly printCommand?: boolean
   readonly trust?: boolean
   readonly acceptChanges?: boolean
+  readonly standIn?: boolean
 }
 
 /** Flags as `--set` assignments, in the order in which they override the recipe. */
@@ -109,7 +111,13 @@ async function runWithProgress(
   const bar = await startProgress(terminal, { ...flags, label: 'training', total, from })
   const { events, faults } = followTraining(recipe, bar.update, (line) => void out.note(line))
   try {
-    const { acceptChanges = false } = flags
+    const { acceptChanges = false, standIn = false } = flags
+    if (isJob(recipe, standIn))
+      return await (await import('./train-job.js')).runJob(
+        recipe,
+        { out: folder, standIn, events },
+        terminal,
+      )
     return await run(recipe, { out: folder, events, signal, acceptChanges })
   } catch (error) {
     if (!signal.aborted) throw error
@@ -121,8 +129,35 @@ async function runWithProgress(
   }
 }
 
+/** Whether a recipe is run as a job. @throws Fault `bad-input` for a stand-in of any other backend */
+function isJob({ backend }: Recipe, standIn: boolean): boolean {
+  if (standIn && !isJobBackend(backend))
+    throw new Fault(
+      'bad-input',
+      `--stand-in: expected backend slime or verl, whose place it takes, got \`${backend}\``,
+    )
+  return isJobBackend(backend)
+}
+
 /** Whether the world failed, which may be well again later; what was given wrong is to be put right first. */
 const isOutage = (error: unknown): boolean => Fault.is(error) && !isBadInput(error)
+
+/** Shows what would be run: the command, the recipe, and of slime and verl the trainer's own command. */
+async function showPlan(
+  recipe: Recipe,
+  command: string,
+  {
+    folder,
+    standIn,
+    out,
+  }: { readonly folder: string; readonly standIn: boolean; readonly out: Output },
+): Promise<number> {
+  const text = `${command}\n\n${stringify(recipe).trimEnd()}`
+  if (!isJob(recipe, standIn)) return out.show(text, { command, out: folder, recipe })
+  const { showJobCommand } = await import('./train-job.js')
+  const { text: own, ...job } = await showJobCommand(recipe, folder, standIn)
+  return out.show(`${text}\n\n${own}`, { command, out: folder, recipe, job })
+}
 
 /** Runs `bedside train`: a recipe file, the default recipe, or a resumed run. @returns the exit code */
 export async function train(
@@ -133,19 +168,22 @@ export async function train(
   const out = output(terminal, flags)
   const recipe = await readTrainRecipe(file, flags)
   await clinicKnowledge(recipe.cases.clinic, `${file ?? 'the recipe'}: cases.clinic`)
+  const { standIn = false } = flags
   const folder = flags.resume ?? flags.out ?? runFolder(recipe.recipe)
   const trusted = recipeModules(recipe).length > 0 ? ['--trust'] : []
-  const resume = commandLine('train', '--resume', folder, ...trusted)
+  const standing = standIn ? ['--stand-in'] : []
+  const resume = commandLine('train', '--resume', folder, ...trusted, ...standing)
   if (flags.printCommand) {
     const command = flags.resume === undefined ? trainCommand(file, flags, folder) : resume
-    const text = `${command}\n\n${stringify(recipe).trimEnd()}`
-    return out.show(text, { command, out: folder, recipe })
+    return showPlan(recipe, command, { folder, standIn, out })
   }
   const { steps } = recipe.training
   const kept = async () =>
     `${await lastCheckpoint(folder)} of ${steps} steps are kept in ${folder}.`
   await out.note(
-    `${recipe.recipe}: ${steps} steps on the ${recipe.backend} backend, into ${folder}; first the floor, the ceiling and the untrained doctor`,
+    isJob(recipe, standIn)
+      ? `${recipe.recipe}: ${steps} steps by ${standIn ? 'a stand-in for ' : ''}${recipe.backend}, into ${folder}`
+      : `${recipe.recipe}: ${steps} steps on the ${recipe.backend} backend, into ${folder}; first the floor, the ceiling and the untrained doctor`,
   )
   const result = await runWithProgress(recipe, folder, flags, { terminal, out }).catch(
     async (error) => {

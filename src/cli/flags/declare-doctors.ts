@@ -96,12 +96,13 @@ export function addTrain(program: Command, declare: Declare): void {
       'train examples/demo/recipe.yaml --seed 1',
       'train --cases cases.jsonl --steps 300 --set training.adam.learningRate=0.02',
       'train --resume runs/demo-20260101-120000',
+      'train examples/takes-two/doctor.yaml --backend slime --stand-in',
     ],
   })
     .argument('[recipe]', 'a YAML file')
     .option(
       '--backend <NAME|MODULE>',
-      'what holds the weights: embedded, sidecar, or a module (.mjs) that exports `backend` (default: embedded)',
+      'what holds the weights: embedded, sidecar, slime, verl, or a module (.mjs) that exports `backend` (default: embedded)',
       parseBackend,
     )
     .option('--steps <N>', 'gradient steps', parseWhole(1))
@@ -110,7 +111,14 @@ export function addTrain(program: Command, declare: Declare): void {
     .option('--resume <DIR>', 'go on with a run that stopped, to the same weights')
     .option('--accept-changes', 'go on although case, demonstration or module files have changed')
     .option('--trust', trustHelp)
-    .option('--print-command', 'print the command and the whole recipe, and start nothing')
+    .option(
+      '--stand-in',
+      'in place of slime or verl, a stand-in on this CPU: their plugin and losses, without their engines',
+    )
+    .option(
+      '--print-command',
+      "print the command, the whole recipe, and of slime and verl the trainer's own; start nothing",
+    )
   const meaning = 'a case file, or how many held-out cases to generate for the report'
   addSeedFlags(addCaseFlags(command, meaning))
 }

@@ -6,7 +6,7 @@ import { parseFinite, parseWhole } from './flags.js'
 
 /** Adds `serve`. */
 export function addServe(program: Command, declare: Declare): void {
-  declare(program, 'serve', {
+  const command = declare(program, 'serve', {
     says: 'Serves consultations over HTTP and WebSocket until Ctrl-C: for training loops in Python and elsewhere.',
     load: async () => (await import('../commands/serve.js')).serve,
     examples: [
@@ -25,6 +25,11 @@ export function addServe(program: Command, declare: Declare): void {
     )
     .option('--cases <FILE>', 'cases of a file in place of generated ones')
     .option(
+      '--recipe <FILE>',
+      "the consultations of a training recipe, of which clients choose the case alone; with --tokenizer, its trainer's",
+    )
+    .option('--record <FILE>', 'JSON lines of the finished token sessions of a --recipe')
+    .option(
       '--tokenizer <FOLDER>',
       'tokenizer and chat template of a model: for sessions in tokens',
     )
@@ -33,6 +38,12 @@ export function addServe(program: Command, declare: Declare): void {
       'holds the token of clients, created if missing (default: runs/serve/token); $BEDSIDE_SERVE_TOKEN overrides it',
     )
     .option('--no-token', 'ask for none: for clients on this machine that can send none')
+  addServeBounds(command)
+}
+
+/** Adds the flags of `serve` that bound it. */
+function addServeBounds(command: Command): void {
+  command
     .option('--max-sessions <N>', 'sessions at once (default: 1024)', parseWhole(1, 1_000_000))
     .option(
       '--workers <N>',

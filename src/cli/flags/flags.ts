@@ -177,10 +177,9 @@ export function parseTemperature(value: string): number {
 
 /** Parses `--backend`. */
 export function parseBackend(value: string): string {
-  if (value === 'embedded' || value === 'sidecar' || isModule(value)) return value
-  const later = ['slime', 'verl'].includes(value)
+  if (['embedded', 'sidecar', 'slime', 'verl'].includes(value) || isModule(value)) return value
   throw new InvalidArgumentError(
-    `Expected embedded, sidecar or a module (.mjs) that exports \`backend\`${later ? `; ${value} is not part of this version.` : '.'}`,
+    'Expected embedded, sidecar, slime, verl or a module (.mjs) that exports `backend`.',
   )
 }
 

@@ -39,38 +39,35 @@ def about_samples(args: Any, samples: Sequence[Any]) -> dict[str, float | None]:
     return {"reward": _mean(numbers), "turns": _mean(turns)}
 
 
-def log_rollout(
-    rollout_id: int, args: Any, samples: Sequence[Any], rollout_extra_metrics: Any, rollout_time: float
-) -> bool:
-    """slime's --custom-rollout-log-function-path: appends a line to BEDSIDE_METRICS. slime logs as it does besides."""
-    extra: Mapping[str, Any] = rollout_extra_metrics or {}
+def rollout_line(
+    rollout_id: int, args: Any, samples: Sequence[Any], extra_metrics: Any, seconds: float
+) -> dict[str, Any]:
+    """The line of a rollout."""
+    extra: Mapping[str, Any] = extra_metrics or {}
     rollouts = _rollouts(samples)
     lost = int(extra.get("bedside/lost_groups", 0))
     formed = len({one.group_index for one in rollouts})
     unavailable = sum(_number(args, one) is None for one in rollouts)
-    Job.from_environment().log(
-        {
-            "type": "step",
-            "step": rollout_id + 1,
-            "steps": argument(args, "num_rollout"),
-            **about_samples(args, samples),
-            "groups": {
-                "drawn": formed + lost + _dropped(extra),
-                "formed": formed,
-                "zeroVariance": int(extra.get("rollout/dynamic_filter/drop_zero_variance", 0)),
-                "dropped": lost,
-                "reasons": {"lost": lost, "stale": 0, "singleton": 0, "tooFewScored": 0},
-            },
-            "samples": {
-                "used": len(rollouts) - unavailable,
-                "unavailable": unavailable,
-                "stale": 0,
-                "forks": int(extra.get("bedside/forks", 0)),
-            },
-            "seconds": rollout_time,
-        }
-    )
-    return False
+    return {
+        "type": "step",
+        "step": rollout_id + 1,
+        "steps": argument(args, "num_rollout"),
+        **about_samples(args, samples),
+        "groups": {
+            "drawn": formed + lost + _dropped(extra),
+            "formed": formed,
+            "zeroVariance": int(extra.get("rollout/dynamic_filter/drop_zero_variance", 0)),
+            "dropped": lost,
+            "reasons": {"lost": lost, "stale": 0, "singleton": 0, "tooFewScored": 0},
+        },
+        "samples": {
+            "used": len(rollouts) - unavailable,
+            "unavailable": unavailable,
+            "stale": 0,
+            "forks": int(extra.get("bedside/forks", 0)),
+        },
+        "seconds": seconds,
+    }
 
 
 def _dropped(extra: Mapping[str, Any]) -> int:
@@ -79,19 +76,33 @@ def _dropped(extra: Mapping[str, Any]) -> int:
     return sum(int(extra[name]) for name in names if not name.endswith("drop_lost"))
 
 
+def log_rollout(
+    rollout_id: int, args: Any, samples: Sequence[Any], rollout_extra_metrics: Any, rollout_time: float
+) -> bool:
+    """slime's --custom-rollout-log-function-path: appends a line to BEDSIDE_METRICS. slime logs as it does besides."""
+    line = rollout_line(rollout_id, args, samples, rollout_extra_metrics, rollout_time)
+    Job.from_environment().log(line)
+    return False
+
+
+def eval_lines(step: int, data: Mapping[str, Any], extra_metrics: Any) -> list[dict[str, Any]]:
+    """The lines of an evaluation, one for each set of cases."""
+    extra = extra_metrics or {}
+    return [
+        {
+            "type": "held-out",
+            "step": step,
+            "name": name,
+            "reward": _mean([float(reward) for reward in found["rewards"]]),
+            "lost": int(extra.get(f"bedside/{name}/lost", 0)),
+        }
+        for name, found in data.items()
+    ]
+
+
 def log_eval(rollout_id: int, args: Any, data: Mapping[str, Any], extra_metrics: Any) -> bool:
     """slime's --custom-eval-rollout-log-function-path: a line for each set of cases. slime logs as it does besides."""
     job = Job.from_environment()
-    for name, found in data.items():
-        rewards = [float(reward) for reward in found["rewards"]]
-        extra = extra_metrics or {}
-        job.log(
-            {
-                "type": "held-out",
-                "step": rollout_id,
-                "name": name,
-                "reward": _mean(rewards),
-                "lost": int(extra.get(f"bedside/{name}/lost", 0)),
-            }
-        )
+    for line in eval_lines(rollout_id, data, extra_metrics):
+        job.log(line)
     return False

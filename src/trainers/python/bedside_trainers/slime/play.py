@@ -9,7 +9,7 @@ from typing import Any
 from ..token_sessions import BadJob, LostConsultation, SessionEnd, TokenSession, ToRead, shared_client
 from .engine import Engine, Reply, shared_engine
 from .library import Sample, stock_rollout_stops
-from .settings import Settings, argument, settings_of
+from .settings import Settings, argument, sampling_of, settings_of
 
 #: Options of a consultation that the columns of a data set may hold.
 _COLUMNS = ("seed", "index", "split", "language", "tier", "case_seed")
@@ -77,7 +77,7 @@ class Play:
         self._cut = bool(state.get("cut")) if going_on else False
 
     def read(self, prompt: list[int]) -> None:
-        """Takes the ids to read. @raises BadJob where they rewrite history and one sample was promised"""
+        """Takes the ids to read. Where they rewrite history another sample begins."""
         now, half = self.samples[-1], len(self._half.tokens)
         known = now.tokens[: len(now.tokens) - half] if half else now.tokens
         if not known:
@@ -88,12 +88,6 @@ class Play:
                 raise LostConsultation("Expected the ids of a reply that was broken off, got others")
             if heard:
                 now.append_response_tokens(self._args, tokens=heard, trainable=False)
-        elif not self._settings.fans_out:
-            at = next((i for i, (a, b) in enumerate(zip(known, prompt)) if a != b), len(prompt))
-            raise BadJob(
-                f"The chat template rewrites history: the ids to read differ from those so far at {at}. "
-                'Set history to "strip-reasoning" in BEDSIDE_TOKENS, and a consultation becomes several samples'
-            )
         else:
             self.samples.append(fresh(now))
             self.samples[-1].tokens = list(prompt)
@@ -127,7 +121,7 @@ class Play:
     def breaks_off(self) -> Sample:
         """The sample of a consultation that is to go on later, or to be dropped."""
         sample = self.samples[0]
-        if self._settings.fans_out:
+        if len(self.samples) > 1:
             # Its streams are not one sample: it begins again.
             sample = fresh(sample)
         else:
@@ -189,8 +183,8 @@ async def consult(
     *,
     evaluation: bool,
     stops: Callable[[], bool],
-) -> Sample | list[Sample]:
-    """Plays a sample's consultation, or goes on with it. A list where a consultation may be several samples.
+) -> list[Sample]:
+    """Plays a sample's consultation, or goes on with it. Several samples where its history was rewritten on the way.
 
     stops: whether the rollout is over, so that nothing more is drawn.
     @raises BadJob; Refused and EngineRefused for what would be refused again
@@ -199,11 +193,14 @@ async def consult(
     options = settings.options(seed_of(sample, settings.job.session, evaluation=evaluation))
     try:
         async with await shared_client().open(options, play.draws) as session:
+            if isinstance(session.next, SessionEnd) and not play.draws:
+                raise BadJob(
+                    f"Expected room to draw after the first ids to read, got none: context_length is {options.context_length}"
+                )
             engine = shared_engine(settings.router)
-            samples = await _converse(play, session, engine, sampling, stops)
+            return await _converse(play, session, engine, sampling, stops)
     except LostConsultation as lost:
-        samples = [play.fails(str(lost))]
-    return samples if settings.fans_out else samples[0]
+        return [play.fails(str(lost))]
 
 
 _STOCK = "slime.rollout.sglang_rollout.generate_rollout"
@@ -215,7 +212,8 @@ async def generate(
     """slime's --custom-generate-function-path: one consultation, for its own rollout functions.
 
     One at which the world failed comes back aborted, removed and without a reward: slime's fully asynchronous rollout
-    plays its group again, its stock rollout needs the filter `keep_whole_groups` to replace it.
+    plays its group again, its stock rollout needs the filter `keep_whole_groups` to replace it. One whose history was
+    rewritten is a list of samples where the job strips reasoning; else the sample that drew most.
     @raises BadJob where that filter is missing
     """
     stock = getattr(args, "rollout_function_path", None) == _STOCK
@@ -225,11 +223,20 @@ async def generate(
             "rollout: it replaces consultations at which the world failed"
         )
     settings = settings_of(args)
-    return await consult(
+    several = settings.job.history == "strip-reasoning"
+    if several and settings.partial and stock:
+        raise BadJob("Expected no --partial-rollout where history is stripped: slime keeps no list of samples")
+    samples = await consult(
         args,
         settings,
         sample,
-        sampling_params,
+        sampling_of(args, evaluation=evaluation) | sampling_params,
         evaluation=evaluation,
         stops=lambda: stock_rollout_stops(args),
     )
+    if several and samples[0].status != Sample.Status.ABORTED:
+        return samples
+    # A fork that nobody expected, by ids that a template cannot render: slime wants one shape of all.
+    longest = max(samples, key=lambda one: one.effective_response_length)
+    longest.metadata["bedside"]["untrained_samples"] = len(samples) - 1
+    return longest

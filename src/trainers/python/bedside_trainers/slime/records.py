@@ -80,6 +80,11 @@ class Sample:
         key = getattr(args, "reward_key", None)
         return self.reward[key] if key and isinstance(self.reward, dict) else self.reward
 
+    @property
+    def effective_response_length(self) -> int:
+        """Tokens that are trained on."""
+        return self.response_length if self.loss_mask is None else sum(self.loss_mask)
+
     def append_response_tokens(
         self,
         args: Any = None,

@@ -5,11 +5,11 @@ from __future__ import annotations
 import asyncio
 import json
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from ..job import json_of
-from ..token_sessions import BadJob, LostConsultation
+from ..token_sessions import BadJob, LostConsultation, shared_client
 from .engine import shared_engine
 from .learning import keep_whole_groups
 from .library import (
@@ -67,13 +67,25 @@ class _Player:
             first = first_of(found)
             tries += is_lost(first)
             if self.stopped or first.status in _DONE or tries == TRIES:
-                return found
+                return found if len(found) > 1 else first
             # Else it goes on: an engine broke off for a reason of its own, or the world failed.
             self.replayed += is_lost(first)
 
     async def play_group(self, group: Sequence[Rollout]) -> Group:
         """Plays siblings."""
-        return list(await asyncio.gather(*(self.play(one) for one in group)))
+        return await _together([asyncio.create_task(self.play(one)) for one in group])
+
+
+async def _together(tasks: Iterable[asyncio.Task[Any]]) -> list[Any]:
+    """The results of tasks; where one fails, the others are ended first."""
+    tasks = list(tasks)
+    try:
+        return list(await asyncio.gather(*tasks))
+    except BaseException:
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+        raise
 
 
 def _number(group: Group) -> int:
@@ -152,6 +164,7 @@ async def _break_off(settings: Settings, player: _Player, pending: set[asyncio.T
 
 async def _collect(args: Any, settings: Settings, data_source: Any) -> tuple[_Harvest, _Player, list[Group]]:
     player, harvest = _Player(args, settings), _Harvest(args, settings)
+    await shared_client().check()
     pending: set[asyncio.Task[Group]] = set()
     over: list[Group] = []
     try:
@@ -160,13 +173,21 @@ async def _collect(args: Any, settings: Settings, data_source: Any) -> tuple[_Ha
                 for group in _begin(settings, data_source, settings.ahead):
                     pending.add(asyncio.create_task(player.play_group(group)))
             done, pending = await asyncio.wait(pending, return_when=asyncio.FIRST_COMPLETED)
-            for task in done:
-                over.append(task.result()) if harvest.full else harvest.take(task.result())
+            for group in await _together(done):
+                over.append(group) if harvest.full else harvest.take(group)
     except BaseException:
         for task in pending:
             task.cancel()
+        await asyncio.gather(*pending, return_exceptions=True)
         raise
     return harvest, player, over + await _break_off(settings, player, pending)
+
+
+def _one_shape(groups: list[Group]) -> list[Group]:
+    """Lists of samples everywhere, where one consultation is several: slime wants one depth of all."""
+    if not any(isinstance(one, list) for group in groups for one in group):
+        return groups
+    return [[one if isinstance(one, list) else [one] for one in group] for group in groups]
 
 
 async def _train(args: Any, rollout_id: int, data_source: Any) -> RolloutFnTrainOutput:
@@ -177,14 +198,12 @@ async def _train(args: Any, rollout_id: int, data_source: Any) -> RolloutFnTrain
             for one in group:
                 first_of(one).metadata.setdefault("start_rollout_id", rollout_id)
         data_source.add_samples(over)
-    groups = sorted(harvest.kept, key=_number)
-    samples = [sample for group in groups for one in group for sample in (one if isinstance(one, list) else [one])]
+    groups = _one_shape(sorted(harvest.kept, key=_number))
     for name, process in (("rollout_sample_filter_path", [groups]), ("rollout_all_samples_process_path", [groups, data_source])):
         path = argument(args, name)
         if path:
             load_function(path)(args, *process)
-    metrics = harvest.metrics(player) | {"bedside/samples": len(samples)}
-    return RolloutFnTrainOutput(samples=groups, metrics=metrics)
+    return RolloutFnTrainOutput(samples=groups, metrics=harvest.metrics(player))
 
 
 def _cases(rollout_id: int) -> Mapping[str, Mapping[str, Any]]:

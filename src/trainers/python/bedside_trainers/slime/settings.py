@@ -51,11 +51,6 @@ class Settings:
         """The options of one consultation: the job's, and its own."""
         return self.job.options(own)
 
-    @property
-    def fans_out(self) -> bool:
-        """Whether one consultation may be several samples: its history is rewritten between turns."""
-        return self.job.history == "strip-reasoning"
-
 
 def sampling_of(args: Any, *, evaluation: bool = False) -> dict[str, Any]:
     """The sampling parameters of a rollout, or of an evaluation."""
@@ -95,7 +90,7 @@ def settings_of(args: Any) -> Settings:
     size = int(argument(args, "n_samples_per_prompt", 1))
     job = Job.from_environment()
     host, port = argument(args, "sglang_router_ip"), argument(args, "sglang_router_port")
-    router = os.environ.get("BEDSIDE_ENGINE_URL") or (host and f"http://{host}:{port}")
+    router = f"http://{host}:{port}" if host else os.environ.get("BEDSIDE_ENGINE_URL")
     if not router:
         raise BadJob("Expected slime's router in args.sglang_router_ip, or an engine in BEDSIDE_ENGINE_URL")
     context = int(argument(args, "rollout_max_context_len", job.context_length))

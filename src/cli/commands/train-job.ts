@@ -1,0 +1,161 @@
+/** `bedside train` with a trainer that owns its process: its server, where its job runs, and the command it would be. */
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { existsSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+import { createInterface } from 'node:readline'
+import { Fault } from '../../error.js'
+import { packageRoot } from '../../platform/package-root.js'
+import { pause } from '../../platform/retry.js'
+import { isJobBackend, type JobBackend } from '../../runs/jobs/cluster.js'
+import { jobRecipe } from '../../runs/jobs/job-recipe.js'
+import type { JobServerPlan } from '../../runs/jobs/job-run.js'
+import { jobCommand, jobVariables, standInCommand } from '../../runs/jobs/plan.js'
+import { jobLimits, trainJob } from '../../runs/jobs/train-job.js'
+import type { Recipe } from '../../runs/recipe.js'
+import { openTask } from '../../runs/task-of-recipe.js'
+import type { TrainingResult } from '../../runs/train.js'
+import type { TrainingEmitter } from '../../trainers/events.js'
+import type { Jobs } from '../../trainers/jobs/job.js'
+import { localJobs } from '../../trainers/jobs/local.js'
+import { rayJobs, shellLine } from '../../trainers/jobs/ray.js'
+import { interpreterPath, pythonPackage } from '../../trainers/sidecar/environment.js'
+import { runProgram } from '../../trainers/sidecar/program.js'
+import type { Terminal } from '../print/output.js'
+
+/** Seconds for a server to begin to listen. */
+const startSeconds = 60
+
+/** One process of `bedside serve`. @throws Fault `bad-input` with its own words where it does not start */
+async function startServe(plan: JobServerPlan) {
+  const main = join(packageRoot(), 'dist', 'cli', 'main.js')
+  const { recipe, tokenizer, host, port, workers, tokenFile, record } = plan
+  const flags = { recipe, tokenizer, host, port, workers, 'token-file': tokenFile, record }
+  const words = Object.entries(flags).flatMap(([name, value]) => [`--${name}`, String(value)])
+  const places = ['--max-sessions', '4096', '--dialect', 'plain', '--json', '--stop-with-input']
+  const child = spawn(process.execPath, [main, 'serve', ...words, ...places], {
+    stdio: ['pipe', 'pipe', 'pipe'],
+    // Ctrl-C is for the run, which ends it.
+    detached: true,
+  })
+  const said: string[] = []
+  createInterface({ input: child.stderr }).on('line', (line) => said.push(line))
+  const listening = once(createInterface({ input: child.stdout }), 'line')
+  const ended = once(child, 'exit')
+  const late = new AbortController()
+  const outcome = await Promise.race([
+    listening.then(() => 'listens' as const),
+    ended.then(() => 'ended' as const),
+    pause(startSeconds * 1000, late.signal).then(() => 'late' as const),
+  ])
+  late.abort()
+  if (outcome === 'listens') return { child, ended }
+  child.kill('SIGKILL')
+  throw new Fault(
+    'bad-input',
+    `bedside serve: ${said.join('\n') || `nothing in ${startSeconds} s`}`,
+  )
+}
+
+/** Keeps a server running until it is disposed: one that dies is started again, on its port. */
+async function keepServing(plan: JobServerPlan, tell: (line: string) => void) {
+  let closing = false
+  let running = await startServe(plan)
+  const watching = (async () => {
+    for (;;) {
+      await running.ended
+      if (closing) return
+      tell('the server of the consultations died, and is started again; its sessions are reopened')
+      running = await startServe(plan)
+    }
+  })()
+  return {
+    async [Symbol.asyncDispose]() {
+      closing = true
+      running.child.stdin.end()
+      await watching.catch(() => undefined)
+    },
+  }
+}
+
+/** How the packages of a trainer's plugin are installed. */
+const installHint = (backend: JobBackend, folder: string): string =>
+  `\`python3 -m venv ${folder} && ${folder}/bin/pip install '${pythonPackage()}[${backend}]'\``
+
+/** Interpreter of a stand-in: that of `.venvs/BACKEND`, else the recipe's. @throws Fault `bad-input` that says how to install */
+async function standInPython(backend: JobBackend, { cluster }: Recipe, env: Terminal['env']) {
+  const folder = join(env.BEDSIDE_VENVS || '.venvs', backend)
+  const own = resolve(interpreterPath(folder))
+  const python = existsSync(own) ? own : (cluster?.python ?? 'python3')
+  const module = `bedside_trainers.${backend}.stand_in`
+  const { code, lines } = await runProgram(python, ['-m', module, '--help'], {
+    env: { ...env, PYTHONPATH: pythonPackage() },
+    timeoutMs: 120_000,
+  })
+  if (code === 0) return python
+  throw new Fault(
+    'bad-input',
+    `--stand-in: expected a Python with the extra \`${backend}\`, got ${python}: ${lines.at(-1) ?? 'it does not run'}; install it with ${installHint(backend, folder)}`,
+  )
+}
+
+/** Where a recipe's job runs: on its Ray head; a stand-in without one here. @throws Fault `bad-input` */
+function jobsOf(
+  { cluster, backend }: Recipe,
+  folder: string,
+  standIn: boolean,
+  env: Terminal['env'],
+): Jobs {
+  if (cluster?.ray !== undefined) return rayJobs({ address: cluster.ray, env })
+  if (standIn) return localJobs(join(folder, 'jobs'))
+  throw new Fault(
+    'bad-input',
+    `cluster.ray: expected the address of a Ray head for the ${backend} backend (as in \`--set cluster.ray=http://127.0.0.1:8265\`), got none; \`--stand-in\` tries the recipe without one, on this machine's CPU`,
+  )
+}
+
+/** Options of a run by a job. */
+export interface JobTrainOptions {
+  readonly out: string
+  readonly standIn: boolean
+  readonly events: TrainingEmitter
+}
+
+/** Trains by a job. */
+export async function runJob(
+  recipe: Recipe,
+  { out, standIn, events }: JobTrainOptions,
+  { env, signal }: Terminal,
+): Promise<TrainingResult> {
+  const { backend } = recipe
+  const jobs = jobsOf(recipe, out, standIn, env)
+  const python =
+    standIn && isJobBackend(backend) ? await standInPython(backend, recipe, env) : undefined
+  const tell = (line: string) => void events.emit('backend-status', line)
+  return trainJob(recipe, {
+    ...{ out, events, signal, jobs, standIn: python },
+    serve: (plan) => keepServing(plan, tell),
+  })
+}
+
+/** The command and the variables of a recipe's job, as somebody would give them to `ray job submit` or a batch system. */
+export async function showJobCommand(recipe: Recipe, out: string, standIn: boolean) {
+  const job = jobRecipe(recipe, (path) => resolve(path))
+  const { task } = await openTask(recipe)
+  const limits = await jobLimits(job, task, out)
+  const { host, port, url } = job.cluster.server
+  const folder = resolve(out)
+  const env = jobVariables(job, limits, {
+    url: url ?? `http://${host}:${port === 0 ? 'PORT' : port}`,
+    tokenFile: join(folder, 'server-token'),
+    metrics: join(folder, 'trainer-metrics.jsonl'),
+  })
+  const command = standIn ? standInCommand(job, limits, 'python3') : jobCommand(job, limits)
+  const lines = shellLine(command).replace(/ (--[a-z]|[a-z_]+(?:\.[\w.]+)+=)/g, ' \\\n  $1')
+  const variables = Object.entries(env).map(([name, value]) => shellLine([`${name}=${value}`]))
+  return {
+    text: [...variables.map((line) => `export ${line}`), '', lines].join('\n'),
+    command,
+    env,
+  }
+}

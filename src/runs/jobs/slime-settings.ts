@@ -1,0 +1,181 @@
+/** slime's settings of a recipe: flags of its `train.py`. Names as in slime 624b824 (v0.3.1). */
+import { basename, join } from 'node:path'
+import {
+  type JobLimits,
+  type JobRecipe,
+  type Settings,
+  trainerCheckpoints,
+  validationCases,
+} from './job-recipe.js'
+
+const plugin = 'bedside_trainers.slime'
+
+const klTypes = { k1: 'k1', k2: 'k2', k3: 'low_var_kl' } as const
+
+/** slime names the loss by its estimator; the advantages come from `reward_post_process` in any case. */
+const estimators = { 'ppo-clip': 'grpo', gspo: 'gspo', cispo: 'cispo' } as const
+
+const ownEstimators: Readonly<Record<string, string>> = {
+  'reinforce-plus-plus-baseline': 'reinforce_plus_plus_baseline',
+}
+
+const checkpoints = ({ model, cluster, training }: JobRecipe, { out }: JobLimits): Settings => {
+  const kept = trainerCheckpoints(out)
+  return {
+    'hf-checkpoint': model,
+    'ref-load': cluster.weights ?? `${model}_torch_dist`,
+    load: kept,
+    save: kept,
+    'save-hf': join(kept, 'hf', '{rollout_id}'),
+    'save-interval': training.checkpointEvery,
+  }
+}
+
+/** Dynamic sampling: groups whose members were paid the same are drawn anew. */
+const sampling = ({ training }: Pick<JobRecipe, 'training'>): Settings =>
+  training.resampleMost === undefined
+    ? {}
+    : { 'dynamic-sampling-filter-path': `${plugin}.keep_learning_groups` }
+
+const rollouts = (
+  { recipe, training, policy, cluster }: JobRecipe,
+  { contextLength }: JobLimits,
+): Settings => {
+  const { steps, groupsPerStep, groupSize, temperature, resampleMost } = training
+  return {
+    'rollout-function-path': `${plugin}.generate_rollout`,
+    'eval-function-path': `${plugin}.generate_rollout`,
+    'data-source-path': `${plugin}.SeedSource`,
+    'custom-reward-post-process-path': `${plugin}.reward_post_process`,
+    'custom-rollout-log-function-path': `${plugin}.log_rollout`,
+    'custom-eval-rollout-log-function-path': `${plugin}.log_eval`,
+    'num-rollout': steps,
+    'rollout-batch-size': groupsPerStep,
+    'n-samples-per-prompt': groupSize,
+    'global-batch-size': groupsPerStep * groupSize,
+    ...(resampleMost === undefined ? {} : { 'over-sampling-batch-size': resampleMost }),
+    ...sampling({ training }),
+    'rollout-max-response-len': policy.maxTokens,
+    'rollout-max-context-len': contextLength,
+    'rollout-temperature': temperature,
+    'rollout-top-p': 1,
+    'rollout-top-k': -1,
+    'rollout-seed': recipe.seed,
+    'rollout-num-gpus-per-engine': cluster.engineGpus,
+    'balance-data': true,
+    'eval-interval': training.evaluateEvery,
+    // slime wants a file for each evaluation; the patients are named in BEDSIDE_EVAL.
+    'eval-prompt-data': ['heldout', 'heldout.jsonl'],
+    'eval-temperature': 0,
+    'n-samples-per-eval-prompt': 1,
+  }
+}
+
+const algorithm = ({ training, cluster }: JobRecipe): Settings => {
+  const { loss, normaliser, advantages } = training
+  const { kl, correction } = loss
+  const own = cluster.advantages === 'trainer' ? ownEstimators[advantages] : undefined
+  return {
+    'advantage-estimator': own ?? estimators[loss.kind as keyof typeof estimators], // others are refused before
+    ...(cluster.advantages === 'trainer' && advantages === 'dr-grpo'
+      ? { 'disable-grpo-std-normalization': true }
+      : {}),
+    ...('low' in loss ? { 'eps-clip': loss.low, 'eps-clip-high': loss.high } : {}),
+    ...(loss.kind === 'ppo-clip' && loss.dual !== undefined ? { 'eps-clip-c': loss.dual } : {}),
+    'entropy-coef': loss.entropy,
+    ...(kl
+      ? {
+          'use-kl-loss': true,
+          'kl-loss-coef': kl.coefficient,
+          'kl-loss-type': klTypes[kl.estimator],
+        }
+      : {}),
+    ...(correction
+      ? { 'use-tis': true, 'tis-clip': correction.max, 'tis-clip-low': correction.min }
+      : {}),
+    ...(normaliser === 'token-mean' ? { 'calculate-per-token-loss': true } : {}),
+  }
+}
+
+const optimiser = ({ training, recipe }: JobRecipe): Settings => {
+  const { learningRate, beta1, beta2, epsilon, maxGradNorm, weightDecay, warmup, decay } =
+    training.adam
+  return {
+    optimizer: 'adam',
+    lr: learningRate,
+    'lr-decay-style': decay,
+    ...(warmup > 0 ? { 'lr-warmup-fraction': warmup } : {}),
+    'weight-decay': weightDecay,
+    'adam-beta1': beta1,
+    'adam-beta2': beta2,
+    'adam-eps': epsilon,
+    // Megatron clips nothing at 0.
+    'clip-grad': maxGradNorm ?? 0,
+    seed: recipe.seed,
+  }
+}
+
+const engines = ({ cluster }: JobRecipe, { contextLength }: JobLimits): Settings => ({
+  'actor-num-nodes': cluster.nodes,
+  'actor-num-gpus-per-node': cluster.gpus,
+  'num-gpus-per-node': cluster.gpus,
+  colocate: true,
+  'tensor-model-parallel-size': cluster.engineGpus,
+  ...(cluster.engineGpus > 1 ? { 'sequence-parallel': true } : {}),
+  'recompute-granularity': 'full',
+  'recompute-method': 'uniform',
+  'recompute-num-layers': 1,
+  'use-dynamic-batch-size': true,
+  'max-tokens-per-gpu': cluster.tokensPerGpu ?? contextLength,
+  'sglang-mem-fraction-static': 0.7,
+  // Megatron's own default is a tenth.
+  'attention-dropout': 0,
+  'hidden-dropout': 0,
+  'accumulate-allreduce-grads-in-fp32': true,
+  'attention-softmax-in-fp32': true,
+  'attention-backend': 'flash',
+})
+
+/** The flags of slime, without those of the model's shape. */
+export const slimeSettings = (job: JobRecipe, limits: JobLimits): Settings => ({
+  ...engines(job, limits),
+  ...checkpoints(job, limits),
+  ...rollouts(job, limits),
+  ...algorithm(job),
+  ...optimiser(job),
+  ...job.cluster.settings,
+})
+
+/** The part of the flags that a stand-in reads: those of the loss and of dynamic sampling. */
+export function slimeStandInSettings(job: JobRecipe): Settings {
+  const { 'entropy-coef': _, ...loss } = algorithm(job)
+  return { ...loss, ...sampling(job) }
+}
+
+/** Settings as words of a command line. */
+export const flagWords = (settings: Settings): readonly string[] =>
+  Object.entries(settings).flatMap(([name, value]) => {
+    if (value === false) return []
+    const words = value === true ? [] : typeof value === 'object' ? value : [String(value)]
+    return [`--${name}`, ...words]
+  })
+
+/** Name of the script in slime's `scripts/models` that describes a model: by default, that of its folder. */
+export const architectureOf = ({ cluster, model }: JobRecipe): string =>
+  cluster.architecture ?? basename(model).toLowerCase()
+
+/** The command that starts slime: the model's shape is that of slime's own script. */
+export const slimeCommand = (job: JobRecipe, limits: JobLimits): readonly string[] => {
+  const { slime, python } = job.cluster
+  const script = [
+    `source ${slime}/scripts/models/${architectureOf(job)}.sh`,
+    'export PYTHONPATH="$PWD:$PYTHONPATH"',
+    `exec ${python} ${slime}/train.py "\${MODEL_ARGS[@]}" "$@"`,
+  ].join(' && ')
+  return ['bash', '-c', script, 'slime', ...flagWords(slimeSettings(job, limits))]
+}
+
+/** What slime's plugin is told to evaluate on. */
+export const slimeEvaluation = ({ recipe }: JobRecipe): object => ({
+  heldout: { split: 'heldout', cases: validationCases(recipe) },
+})
