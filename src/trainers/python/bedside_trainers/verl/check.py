@@ -64,14 +64,23 @@ def first_row(config: Any) -> dict[str, Any]:
     if not path or not Path(path).is_file() or f"name: {AGENT}" not in Path(path).read_text():
         raise BadJob(f"Expected agent_loop_config_path to name the agent loop {AGENT}, got {path}")
     files = config.data.train_files
-    train = files if isinstance(files, str) else files[0]
-    try:
-        [row] = parquet.read_table(train).slice(0, 1).to_pylist()
-    except (OSError, ValueError) as error:
-        raise BadJob(f"data.train_files: expected rows of consultations: {error}") from error
+    row = _first_line(Path(files if isinstance(files, str) else files[0]))
     if AGENT not in (row.get("agent_name"), agents.default_agent_loop):
         raise BadJob(f"Expected rows with agent_name {AGENT}, got {row.get('agent_name')}")
     return row_options(row.get("extra_info"))
+
+
+def _first_line(path: Path) -> dict[str, Any]:
+    """The first row of a file of Parquet or of JSON lines. @raises BadJob"""
+    try:
+        if path.suffix == ".parquet":
+            [row] = parquet.read_table(path).slice(0, 1).to_pylist()
+        else:
+            with path.open(encoding="utf-8") as lines:
+                row = json.loads(next(lines))
+    except (OSError, ValueError, StopIteration) as error:
+        raise BadJob(f"data.train_files: expected rows of consultations: {error!r}") from error
+    return dict(row)
 
 
 async def check_server(config: Any, job: Job, options: Options) -> int:
@@ -105,15 +114,16 @@ def check_tokenizer(config: Any, messages: Sequence[Any], prompt: Sequence[int])
         raise BadJob(f"{folder}: expected a model with its tokenizer: {error}") from error
     if tokenizer.chat_template is None:
         raise BadJob(f"{folder}: expected a chat template, got none")
-    ids = tokenizer.apply_chat_template(list(messages), add_generation_prompt=True)
-    mine = list(ids["input_ids"] if hasattr(ids, "keys") else ids)
-    if mine != list(prompt):
-        at = next(
-            (i for i, (a, b) in enumerate(zip(mine, prompt)) if a != b), min(len(mine), len(prompt))
-        )
+    # As text: the server never merges a template's characters with a patient's into one id.
+    expected = tokenizer.apply_chat_template(
+        list(messages), add_generation_prompt=True, tokenize=False
+    )
+    read = tokenizer.decode(list(prompt), skip_special_tokens=False)
+    if read != expected:
+        at = len(os.path.commonprefix([read, expected]))
         raise BadJob(
-            f"Expected `bedside serve --tokenizer {folder}`, the model's own: the first prompt differs at id {at}, "
-            f"{mine[at : at + 1]} of the model and {list(prompt[at : at + 1])} of the server"
+            f"Expected `bedside serve --tokenizer {folder}`, the model's own: at character {at} the first prompt "
+            f"reads {read[at : at + 40]!r} by the server, {expected[at : at + 40]!r} by the model"
         )
 
 
