@@ -1,5 +1,6 @@
 """slime's plugin with a real server of consultations: partial rollouts, faults, advantages, bad input."""
 
+import asyncio
 import contextlib
 import json
 import os
@@ -81,7 +82,8 @@ def job(**over):
 
 async def forget():
     """A process plays one job; here it plays another."""
-    for client in token_sessions._shared.values():
+    client = token_sessions._shared.pop(asyncio.get_running_loop(), None)
+    if client:
         await client.close()
     token_sessions._shared.clear()
 
