@@ -19,7 +19,7 @@ from .engines import open_engine
 from .engines.engine import AdamParams, Datum, LossSpec, ModelSpec, Sampled, SampleJob
 from .token_samples import Drawn
 
-_MODEL = "stand-in"
+_MODEL, _REFERENCE = "stand-in", "reference"
 
 
 class StandInEngine:
@@ -117,13 +117,23 @@ class StandInEngine:
     def _on_targets(prompt: Sequence[int], values: np.ndarray) -> np.ndarray:
         return np.concatenate([np.zeros(len(prompt) - 1), values])
 
+    def keep_reference(self) -> None:
+        """Keeps the weights of the folder as the reference policy of a KL penalty."""
+        self._engine.create(_REFERENCE, ModelSpec(mode="full", seed=self.seed))
+
     def logprobs(
-        self, samples: Sequence[tuple[Sequence[int], Sequence[int]]], temperature: float = 1.0
+        self,
+        samples: Sequence[tuple[Sequence[int], Sequence[int]]],
+        temperature: float = 1.0,
+        *,
+        reference: bool = False,
     ) -> list[np.ndarray]:
-        """Log-probs of each token of the responses under the weights as they are now."""
+        """Log-probs of each token of the responses under the weights as they are now, or the reference's."""
         at = {"temperature": np.asarray([temperature])}
         data = [self._datum(prompt, response, at) for prompt, response in samples]
-        result = self._engine.forward(_MODEL, data, LossSpec("cross_entropy"))
+        result = self._engine.forward(
+            _REFERENCE if reference else _MODEL, data, LossSpec("cross_entropy")
+        )
         return [
             np.asarray(output["logprobs"][len(prompt) - 1 :], dtype=np.float64)
             for (prompt, _), output in zip(samples, result.outputs)
@@ -158,6 +168,19 @@ class StandInEngine:
         self._engine.snapshot(_MODEL, self._policy)
         self._engine.drop_snapshot(before)
         return float(norm)
+
+    def save_state(self, folder: Path) -> None:
+        """Writes weights and optimiser into a new folder, atomically, for `load_state`."""
+        self._engine.save(_MODEL, folder)
+
+    def load_state(self, folder: Path, version: int) -> None:
+        """Goes on as policy `version` from a folder of `save_state`."""
+        self._engine.load(_MODEL, folder, optimizer=True)
+        before = self._policy
+        self.version = version
+        self._engine.snapshot(_MODEL, self._policy)
+        if before != self._policy:
+            self._engine.drop_snapshot(before)
 
     def save(self, folder: Path) -> None:
         """Writes the model as a Hugging Face folder with its tokenizer, atomically."""

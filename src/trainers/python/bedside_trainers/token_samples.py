@@ -33,6 +33,10 @@ class Segment:
     logprobs: list[float] = field(default_factory=list)
     versions: list[int] = field(default_factory=list)
 
+    def lists(self) -> tuple[list[int], list[int], list[float], list[int]]:
+        """Response, mask, log-probs and versions."""
+        return self.response, self.mask, self.logprobs, self.versions
+
     def reads(self, prompt: Sequence[int]) -> bool:
         """Appends the new ids of a prompt; False, and nothing, where the prompt does not extend the stream."""
         known = [*self.prompt, *self.response]
@@ -73,6 +77,34 @@ class Transcript:
     def drew(self, drawn: Drawn) -> None:
         """Takes what was drawn after the last prompt."""
         self.segments[-1].draws(drawn)
+
+
+def joined(segments: Sequence[Segment]) -> tuple[Segment, int] | None:
+    """Several streams as one, for a trainer that has one sample for a consultation.
+
+    A stream may be broken off within its last reply: the policy ended its turn with another id than the template does.
+    What it drew there and later read otherwise is left out; all else is as drawn and read. Returns the stream and the
+    number of drawn ids left out; None where a prompt rewrote what is older than the last reply.
+    """
+    whole, left_out = segments[0], 0
+    for after in segments[1:]:
+        known = [*whole.prompt, *whole.response]
+        pairs = zip(known, after.prompt, strict=False)
+        same = next(
+            (at for at, (one, other) in enumerate(pairs) if one != other), len(after.prompt)
+        )
+        intact = same - len(whole.prompt)
+        if intact < 0 or 0 in whole.mask[intact:]:
+            return None
+        left_out += len(whole.response) - intact
+        read = Segment(whole.prompt, *(values[:intact] for values in whole.lists()))
+        if not read.reads(after.prompt):
+            return None
+        whole = Segment(
+            whole.prompt,
+            *(mine + theirs for mine, theirs in zip(read.lists(), after.lists(), strict=True)),
+        )
+    return whole, left_out
 
 
 @dataclass(frozen=True)
