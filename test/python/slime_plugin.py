@@ -59,7 +59,9 @@ class Consultations:
 
     def start(self):
         flags = ["serve", "--no-token", "--json", "--port", str(self.port), "--tokenizer", folder(self.family)]
-        self.process = subprocess.Popen([*COMMAND, *flags], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+        # It ends with its input, so with this process however that ends.
+        pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.DEVNULL}
+        self.process = subprocess.Popen([*COMMAND, *flags, "--stop-with-input"], **pipes)
         self.address = json.loads(self.process.stdout.readline())["address"]
         self.port = int(self.address.rsplit(":", 1)[1])
 

@@ -32,4 +32,18 @@ describeWithPython("slime's plugin", 'verl', (run) => {
     expect(losses).toHaveLength(27)
     for (const { name, gap } of losses) expect(gap, name).toBeLessThan(1e-9)
   }, 120_000)
+
+  test("gives a batch the sidecar's loss and gradient", () => {
+    const found: Record<string, Record<string, [number, number]>> = Object(
+      run('slime_batch.py', {}),
+    )
+    expect(Object.keys(found)).toHaveLength(6)
+    for (const [name, { loss, gradient }] of Object.entries(found)) {
+      const most = name.startsWith('float64') ? 1e-9 : 1e-4
+      for (const [ours, theirs] of [loss, gradient])
+        expect(Math.abs((ours ?? 0) - (theirs ?? 0)), name).toBeLessThan(
+          most * Math.abs(theirs ?? 0),
+        )
+    }
+  }, 120_000)
 })
