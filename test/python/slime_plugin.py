@@ -52,13 +52,13 @@ def folder(family):
 class Consultations:
     """`bedside serve`, which can be killed and started again at its port."""
 
-    def __init__(self, family, port=0):
-        self.family, self.port = family, port
+    def __init__(self, family, port=0, tokenizer=None):
+        self.tokenizer, self.port = str(tokenizer or folder(family)), port
         self.process = None
         self.start()
 
     def start(self):
-        flags = ["serve", "--no-token", "--json", "--port", str(self.port), "--tokenizer", folder(self.family)]
+        flags = ["serve", "--no-token", "--json", "--port", str(self.port), "--tokenizer", self.tokenizer]
         # It ends with its input, so with this process however that ends.
         pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.DEVNULL}
         self.process = subprocess.Popen([*COMMAND, *flags, "--stop-with-input"], **pipes)
