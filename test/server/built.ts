@@ -2,23 +2,25 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
+import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { afterAll, beforeAll, onTestFinished } from 'vitest'
-import { type BuiltPackage, buildPackage } from '../fixtures/built.js'
+import { buildFolder, buildPackage, commandIn } from '../fixtures/built.js'
 
 /** A build for the tests of a file. */
 export function builtPackage() {
-  let built: BuiltPackage
+  const folder = buildFolder()
+  const command = commandIn(folder)
   beforeAll(async () => {
-    built = await buildPackage()
+    await buildPackage(folder)
   }, 120_000)
-  afterAll(() => built.remove())
+  afterAll(() => rm(folder, { recursive: true }))
 
   /** Starts `bedside serve`. */
   const serve = async (...flags: readonly string[]) => {
-    const [node = '', main = ''] = built.command
-    const line = [main, 'serve', '--json', '--token-file', join(built.folder, 'token'), ...flags]
+    const [node, main] = command
+    const line = [main, 'serve', '--json', '--token-file', join(folder, 'token'), ...flags]
     const server = spawn(node, line, { stdio: ['ignore', 'pipe', 'inherit'] })
     onTestFinished(() => void server.kill('SIGKILL'))
     const ended = once(server, 'exit')
@@ -30,10 +32,5 @@ export function builtPackage() {
     const { address, token } = JSON.parse(ready)
     return { address, token: readFileSync(token.file, 'utf8').trim(), server, ended }
   }
-  return {
-    serve,
-    get command() {
-      return built.command
-    },
-  }
+  return { command, serve }
 }
