@@ -300,8 +300,7 @@ function partsOf(
     for (const topic of kept) taken.add(topic)
     const asides = meanings[h]?.asides ?? []
     // A guess may give way to what was spoken of.
-    const guessed =
-      kept.length > 0 && kept.every(isGuessed) && isShort(text.split('，').at(-1) ?? '')
+    const guessed = kept.length > 0 && kept.every(isGuessed) && isShort(text)
     return {
       text,
       topics: kept,
