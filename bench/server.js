@@ -5,9 +5,10 @@
  *     node bench/server.js [--sessions 512] [--seconds 10] [--only load,idle,echo,workers,soak] [--soak-steps 1000000]
  *
  * `load`: steps a second and latency of many sessions at once. `idle`: memory and threads of sessions that wait. `echo`:
- * the same clients play OpenEnv's own Python server with an env that only echoes (needs the environment `gym` of
- * scripts/python-env.sh). `workers`: two processes against one; the clients are processes too, and the machine needs
- * cores for both. `soak`: steps with 30 % of the connections broken off at each episode; memory and sessions afterwards.
+ * the same clients play this server and OpenEnv's own Python server with an env that only echoes (needs the environment
+ * `gym` of scripts/python-env.sh). `workers`: two processes against one, where each question is a new one, as a language
+ * model's are; the client takes a tenth of a core. `soak`: steps with 30 % of the connections broken off at each
+ * episode; memory and sessions afterwards.
  */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -28,8 +29,6 @@ const { values: flags } = parseArgs({
     seconds: { type: 'string', default: '10' },
     only: { type: 'string', default: 'load,idle,echo' },
     'soak-steps': { type: 'string', default: '1000000' },
-    // Plays one address and writes what it measured: how this script starts its own clients.
-    client: { type: 'string' },
   },
 })
 const count = Number(flags.sessions)
@@ -53,6 +52,15 @@ function size(pid) {
 const resets = new Map()
 const steps = questions.map((message) => frame(JSON.stringify({ type: 'step', data: { message } })))
 
+/** A question that was not asked before, as a language model's are: two in one, in another order each time. */
+let asked = process.pid % questions.length
+function freshStep() {
+  const [a, b] = [asked % questions.length, Math.floor(asked / questions.length) % questions.length]
+  asked++
+  const message = `${questions[(a + b) % questions.length]} ${questions[(2 * a + b + 1) % questions.length]}`
+  return frame(JSON.stringify({ type: 'step', data: { message } }))
+}
+
 function reset(seed) {
   if (!resets.has(seed)) resets.set(seed, frame(JSON.stringify({ type: 'reset', data: { seed } })))
   return resets.get(seed)
@@ -62,7 +70,7 @@ function reset(seed) {
 const apart = 10
 
 /** Plays `count` sessions at once for some seconds, at different turns as they would be. */
-async function load(url) {
+async function load(url, fresh = false) {
   const open = await Promise.all(Array.from({ length: count }, () => openSocket(url)))
   await Promise.all(
     open.map(async ({ ask }, n) => {
@@ -78,8 +86,9 @@ async function load(url) {
   await Promise.all(
     open.map(async ({ ask }, n) => {
       for (let t = 0; performance.now() < end; t++) {
+        const step = fresh ? freshStep() : steps[(n + t) % steps.length]
         const before = performance.now()
-        const reply = await ask(steps[(n + t) % steps.length])
+        const reply = await ask(step)
         latencies.push(performance.now() - before)
         if (reply.includes('"done":true')) await ask(reset((n + t) % 64))
       }
@@ -154,22 +163,12 @@ async function soak(url, address, pid) {
   return `soak: ${taken} steps, ${broken} connections broken off, ${open} sessions left, memory ${(marked.kB / 1024).toFixed(0)} MB -> ${(after.kB / 1024).toFixed(0)} MB (${grown} %)`
 }
 
-/** Steps a second of a server with some processes, from clients in two processes. */
+/** Steps a second of a server with some processes. */
 async function ofWorkers(workers) {
   const { server, url } = await startServe('--workers', String(workers))
   try {
-    const line = [fileURLToPath(import.meta.url), '--client', url, '--seconds', flags.seconds]
-    const half = ['--sessions', String(Math.ceil(count / 2))]
-    const rates = await Promise.all(
-      [1, 2].map(async () => {
-        const client = spawn(process.execPath, [...line, ...half], {
-          stdio: ['ignore', 'pipe', 'inherit'],
-        })
-        const [told] = await once(createInterface(client.stdout), 'line')
-        return JSON.parse(told).rate
-      }),
-    )
-    return rates.reduce((sum, rate) => sum + rate, 0)
+    await load(url, true) // warm
+    return (await load(url, true)).rate
   } finally {
     await stopServe(server)
   }
@@ -195,7 +194,23 @@ async function echo(python) {
       if (up?.ok) break
       await new Promise((resolve) => setTimeout(resolve, 200))
     }
+    await load(`ws://127.0.0.1:${port}/ws`) // warm
     return await load(`ws://127.0.0.1:${port}/ws`)
+  } finally {
+    server.kill('SIGKILL')
+  }
+}
+
+/** This server with an env that echoes. */
+async function ownEcho() {
+  const server = spawn(process.execPath, [join(root, 'bench/echo-server.js')], {
+    stdio: ['pipe', 'pipe', 'inherit'],
+  })
+  try {
+    const [ready] = await once(createInterface(server.stdout), 'line')
+    const url = `${JSON.parse(ready).address.replace('http', 'ws')}/ws`
+    await load(url) // warm
+    return await load(url)
   } finally {
     server.kill('SIGKILL')
   }
@@ -218,6 +233,18 @@ async function stopServe(server) {
   await once(server, 'exit')
 }
 
+/** The same work on this server's wire and on the official one's. */
+async function measureEcho() {
+  const python = join(root, '.venvs/gym/bin/python')
+  if (!existsSync(python))
+    return console.log('no .venvs/gym: OpenEnv’s own server was not measured')
+  const ours = await ownEcho()
+  console.log(`an echo, ${count} at once: ${told(ours)}`)
+  const theirs = await echo(python)
+  console.log(`OpenEnv's server with an echo, ${count} at once: ${told(theirs)}`)
+  console.log(`ratio ${(ours.rate / theirs.rate).toFixed(1)}`)
+}
+
 /** One server with one process. */
 async function measureOne() {
   const { server, address, url } = await startServe()
@@ -228,31 +255,20 @@ async function measureOne() {
     await load(url) // warm
     const ours = await load(url)
     console.log(`consultations, ${count} at once: ${told(ours)}`)
-    const python = join(root, '.venvs/gym/bin/python')
-    if (!parts.includes('echo')) return
-    if (!existsSync(python))
-      return console.log('no .venvs/gym: OpenEnv’s own server was not measured')
-    const theirs = await echo(python)
-    console.log(`OpenEnv's server with an echo, ${count} at once: ${told(theirs)}`)
-    console.log(`ratio ${(ours.rate / theirs.rate).toFixed(1)}`)
   } finally {
     await stopServe(server)
   }
 }
 
 try {
-  if (flags.client !== undefined) {
-    await load(flags.client) // warm
-    console.log(JSON.stringify(await load(flags.client)))
-  } else {
-    if (['load', 'idle', 'soak'].some((part) => parts.includes(part))) await measureOne()
-    if (parts.includes('workers')) {
-      const one = await ofWorkers(1)
-      const two = await ofWorkers(2)
-      console.log(
-        `processes: ${one.toFixed(0)} steps/s of one, ${two.toFixed(0)} of two (${(two / one).toFixed(2)} x)`,
-      )
-    }
+  if (['load', 'idle', 'soak'].some((part) => parts.includes(part))) await measureOne()
+  if (parts.includes('echo')) await measureEcho()
+  if (parts.includes('workers')) {
+    const one = await ofWorkers(1)
+    const two = await ofWorkers(2)
+    console.log(
+      `processes: ${one.toFixed(0)} steps/s of one, ${two.toFixed(0)} of two (${(two / one).toFixed(2)} x)`,
+    )
   }
 } finally {
   rmSync(folder, { recursive: true })

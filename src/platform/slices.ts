@@ -4,7 +4,7 @@
 export type SlicedWork<T> = Generator<undefined, T, undefined>
 
 /** Milliseconds of work between two turns of the event loop. */
-const sliceMs = 10
+const sliceMs = 3
 
 /** Does a computation at once and returns its result. */
 export function finish<T>(work: SlicedWork<T>): T {

@@ -1,5 +1,6 @@
 /** What a client sees of a consultation: the observation and the end of it, as plain data with the wire's names. */
 import { labelled } from '../agents/grammars/labelled.js'
+import { heardText } from '../agents/grammars/written-actions.js'
 import type { Message } from '../chat.js'
 import type { Observation, Step } from '../env.js'
 import { ended } from '../env.js'
@@ -54,11 +55,9 @@ const facts = ({ turnsLeft, spent, budget, language }: Observation) => ({
 export function nextObservation(step: Step): WireObservation {
   const { observation, terminated, truncated, info } = step
   const outcome = observation.turns.at(-1)?.outcome
-  // The last turn alone: rendering the whole dialogue at each step would cost its square.
-  const last = { ...observation, turns: observation.turns.slice(-1) }
-  const said = outcome && outcome.kind !== 'closed' ? render(last).at(-1)?.content : undefined
+  const { turnsLeft, language } = observation
   return {
-    message: said ?? '',
+    message: (outcome && heardText(outcome, turnsLeft, language)) ?? '',
     outcome: outcome?.kind ?? 'opening',
     ...facts(observation),
     ...{ done: ended(step), terminated, truncated },

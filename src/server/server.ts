@@ -39,8 +39,13 @@ export interface ServerOptions extends Omit<SessionBounds, 'worker'> {
   readonly dialects?: readonly ServerDialect[]
   /** Cases of a file. @default generated ones */
   readonly cases?: FileCases
-  /** What is played, in place of all that clients may choose. @default `openConsultations(cases)` */
+  /** Opens envs of one's own, in place of all that clients may choose. @default `openConsultations(cases)` */
   readonly consultations?: Consultations
+  /**
+   * Steps under way at once; the others wait in the order in which they came. Steps of rule patients are work for one
+   * processor, so that more would only make the first wait for the last. @default 8, without a bound for one's own envs
+   */
+  readonly stepsAtOnce?: number
   /** Characters of the longest request. @default 65,536 */
   readonly longestBody?: number
   /** Seconds that a step may take. @default 50 */
@@ -208,6 +213,7 @@ function openService(options: ServerOptions): Service {
   const metrics = openMetrics(sessions)
   return makeService({
     ...{ consultations, sessions, metrics, version, longestBody, deadlineSeconds, tokenizer },
+    stepsAtOnce: options.stepsAtOnce ?? (options.consultations ? Number.POSITIVE_INFINITY : 8),
   })
 }
 

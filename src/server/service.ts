@@ -61,20 +61,16 @@ function sharedDeadlines(seconds: number): () => AbortSignal {
   }
 }
 
-/**
- * Steps under way at once. They are work for one processor, so that more would only make the first wait for the last:
- * few of them, in the order in which they came, keep the waiting times alike.
- */
-const stepsAtOnce = 8
-
 /** Makes the inside of a server. */
 export function makeService({
   deadlineSeconds,
   tokenizer,
+  stepsAtOnce,
   ...given
 }: Pick<Service, 'consultations' | 'sessions' | 'metrics' | 'version' | 'longestBody'> & {
   /** Of a step; below the 60 s after which official clients give up. */
   readonly deadlineSeconds: number
+  readonly stepsAtOnce: number
   /** Of sessions in tokens. @default none */
   readonly tokenizer?: ChatTokenizer | undefined
 }): Service {

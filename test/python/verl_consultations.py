@@ -139,9 +139,6 @@ def compare(batch, doctor):
     """What verl trains on against what was drawn: differences by kind."""
     bad = {"ids": 0, "mask": 0, "logprobs": 0, "prompt": 0}
     told = {"rows": len(batch), "drawn": 0, "trained": 0, "leftOut": 0, "forks": 0, "lost": 0, "versions": set()}
-    by_prompt = {}
-    for turns in doctor.drawn.values():
-        by_prompt.setdefault(json.dumps([t[1] for t in turns]), []).append(turns)
     extra = batch.non_tensor_batch
     for at, (prompt, response) in enumerate(maths.samples_of(batch)):
         mask = batch.batch["response_mask"][at][: len(response)].tolist()
@@ -160,15 +157,20 @@ def compare(batch, doctor):
         if not matches:
             bad["ids"] += 1
             continue
-        turns = matches[0]
+        # Siblings may have said the same ids, at other log-probs.
+        turns = next((turns for turns in matches if logprobs_of(turns) == of), matches[0])
         told["drawn"] += sum(len(ids) for _, ids, _ in turns)
         bad["prompt"] += turns[0][0] != prompt
         if not extra["forks"][at]:
             bad["mask"] += trained != [token for _, ids, _ in turns for token in ids]
-            drawn = [value for _, _, values in turns for value in values]
-            bad["logprobs"] += bool(np.abs(np.array(drawn, dtype=np.float32) - np.array(of, dtype=np.float32)).max() > 0)
+            bad["logprobs"] += logprobs_of(turns) != of
         bad["logprobs"] += any(value != 0 for value, bit in zip(logprobs, mask) if not bit)
     return bad, {**told, "versions": sorted(told["versions"])}
+
+
+def logprobs_of(turns):
+    """Log-probs of a consultation's draws, at the precision of verl's tensors."""
+    return [float(np.float32(value)) for _, _, values in turns for value in values]
 
 
 def fits(turns, whole, mask, start, forks):

@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
+import { open } from '../trainers/tokens/conversation.js'
 import { openSocket, testServer, token } from './client.js'
 
 /** JSON that is near to what the wires take: their names and values, in any arrangement. */
@@ -102,11 +103,23 @@ const callBody = fc.record(
   },
   { requiredKeys: [] },
 )
-const near = fc.oneof(rowBody, callBody).map((one) => JSON.stringify(one))
+/** Bodies near to those of sessions in tokens. */
+const ids = fc.oneof(fc.array(fc.oneof(fc.nat(600), value), { maxLength: 4 }), value)
+const tokenBody = fc.record(
+  {
+    ...{ max_tokens: fc.oneof(fc.nat(50), value), context_length: fc.oneof(fc.nat(9000), value) },
+    ...{ history: word, draws: value, seed: value, index: fc.oneof(fc.nat(2), value) },
+    ...{ tokens: ids, logprobs: ids, version: fc.oneof(fc.nat(2), value), prompt: ids },
+  },
+  { requiredKeys: [] },
+)
+const near = fc.oneof(rowBody, callBody, tokenBody).map((one) => JSON.stringify(one))
 
 test('50,000 bodies and paths of all dialects: every refusal says why', async () => {
-  const { server, request, failures } = await testServer()
+  const { server, request, failures } = await testServer({ tokenizer: await open('qwen') })
   const { body } = await request('POST', '/v1/sessions', {})
+  const limits = { max_tokens: 20, context_length: 9000 }
+  const inTokens = await request('POST', '/v1/token-sessions', limits)
   const paths = [
     ...[
       '/v1/sessions',
@@ -123,6 +136,7 @@ test('50,000 bodies and paths of all dialects: every refusal says why', async ()
       '/%E0%A4%A',
       '/v1/tools',
     ],
+    ...['/v1/token-sessions', `/v1/token-sessions/${inTokens.body.session}/draws`],
     ...['/close', '/create_session', '/create', '/call', '/consultation/call', '/ping', '/delete'],
   ]
   const minted = '00000000-0000-4000-8000-000000000000'

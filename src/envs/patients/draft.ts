@@ -166,6 +166,9 @@ function readPart(
     ...read
   } = understandInContext(knowledge, text + mark, context, reader)
   const { kind, expects, speech } = read
+  // A guess only gives way to what is said more of.
+  if (topics.length > 0)
+    return kind === 'aside' ? read : { ...rest, topics, asides, loose: [], kind: 'finding' }
   if (kind === 'open')
     return context.dialogue.length < firstTurns || isShort(text) ? read : undefined
   // A shrug adds nothing to an answer, but a no does.
@@ -174,7 +177,7 @@ function readPart(
   return (denies && polar) || answered.has(kind) || speech === 'any-questions' ? read : undefined
 }
 
-/** Drafts the reply to several questions, each in the light of the answers before it. */
+/** Drafts the reply to several questions, each in the light of the answers before it. Long because one loop carries what was said. */
 function draftParts(
   whole: ParsedUtterance,
   input: AnswerInput,
@@ -185,6 +188,8 @@ function draftParts(
   const tactful = isTactful(utterance)
   const drafts: DraftedReply[] = []
   let [dialogue, left, plea, shrugged] = [context.dialogue, drafting.most, '', false]
+  // Guesses alone are answered together, unless one gives way.
+  let lost = parts.some(({ open, topics }) => open && topics.length === 0)
   for (const part of parts) {
     const here = { ...input, context: { ...context, dialogue } }
     const read = readPart(part, whole, here, drafting.reader)
@@ -197,13 +202,14 @@ function draftParts(
     const asking = { ...here, utterance: tactful ? utterance : part.text }
     const one = draftOne(read, asking, { ...drafting, most: left })
     shrugged ||= shrugs
+    lost ||= part.open && read.kind === 'aside'
     left -= Math.max(1, read.topics.length)
     drafts.push(one)
     const reply = { ...one.draft, asked: one.asked, questions: 1 }
     dialogue = [...dialogue, { utterance: part.text, reply }]
   }
   const real = whole.kind === 'finding' || whole.kind === 'aside'
-  if (drafts.length < (real ? 2 : 1)) return undefined
+  if (!lost || drafts.length < (real ? 2 : 1)) return undefined
   const draft = joinDrafts(
     drafts.map((one) => one.draft),
     context.language,

@@ -48,7 +48,7 @@ describe('a question about one finding', () => {
       understood: 'unknown',
       told: [{ finding: 'fever', state: 'unknown' }],
     })
-    expect(stockSentences.unknown.en).toContain(reply.text)
+    expect(stockSentences.unnoticed.en).toContain(reply.text)
   })
 
   test('about a recorded doubt is answered with not knowing', () => {

@@ -20,11 +20,9 @@ import { findingsToVolunteer, wasReported, withholds } from './disclosure.js'
 import { closedGateSentence, findingSentence, isOpenQuestion } from './finding-sentences.js'
 import { pickFresh } from './fresh.js'
 import { knowsJargon } from './manner.js'
-import { closedGate, reportedState } from './recall.js'
-
+import { canSlip, closedGate, reportedState } from './recall.js'
 import { mootSentence } from './speaker.js'
 import { unsureDetailSentences } from './speech-sentences.js'
-
 import {
   introduced,
   joinSentences,
@@ -88,7 +86,8 @@ function answerFinding(finding: FindingDefinition, input: AnswerInput, topic: To
     gate && state === 'absent'
       ? closedGateSentence(finding, gate, context, wanted)
       : findingSentence(finding, state, context, wanted)
-  const sentence = own ?? pickStockSentence('unknown', context, utterance, saying)
+  const unsure = canSlip(finding) ? 'unknown' : 'unnoticed'
+  const sentence = own ?? pickStockSentence(unsure, context, utterance, saying)
   const how = before ? 'repeated' : state === 'unknown' ? 'unknown' : 'answered'
   const told = { finding: finding.id, state }
   return { how, sentence, again, told, unsure: own === undefined }
@@ -149,9 +148,9 @@ function wantedDetails(
 function addDetail(topic: Topic, answer: Answer, input: AnswerInput): Answer {
   const { knowledge, context } = input
   const { told, sentence, how } = answer
-  if (told === undefined || told.state === 'absent' || told.state === 'unknown') return answer
+  if (told === undefined || told.state === 'unknown') return answer
   for (const attribute of wantedDetails(topic, answer, input)) {
-    const detail = ownDetail(knowledge, topic.finding, attribute, context)
+    const detail = ownDetail(knowledge, topic.finding, attribute, context, told.state === 'absent')
     if (detail === undefined) continue
     if (how === 'repeated') return { how: 'answered', sentence: detail }
     return { ...answer, sentence: joinSentences([sentence, detail], context.language) }

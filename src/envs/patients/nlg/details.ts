@@ -90,6 +90,10 @@ function factSentence(
   return adaptToSpeaker(words, context)
 }
 
+/** Whether a detail is written for who does not have the finding: the last period of who has not missed any. */
+const saysOfAbsent = ({ when }: Detail, finding: string): boolean =>
+  when?.[finding]?.includes('absent') === true
+
 /** What is written of an attribute, as this patient says it of a finding; undefined where nothing fits. */
 function writtenDetail(
   knowledge: Knowledge,
@@ -97,9 +101,10 @@ function writtenDetail(
   attribute: AskedAttribute,
   context: PatientContext,
   of = finding,
+  absent = false,
 ): string | undefined {
   for (const detail of detailTable(knowledge).get(attribute)?.get(of) ?? []) {
-    if (!fits(knowledge, detail, context)) continue
+    if (!fits(knowledge, detail, context) || (absent && !saysOfAbsent(detail, finding))) continue
     if (detail.slot === undefined) return factSentence(detail, finding, context)
     const told = biographySentence(detail.slot, context)
     if (told !== undefined) return told
@@ -114,16 +119,20 @@ const anySymptom = ''
 const marksFit = ({ view: { persona } }: PatientContext): boolean =>
   dialLevel(persona, 'lowLiteracy') < 2
 
-/** The detail that is written of this very finding, such as a side or a number; undefined where none is. */
+/**
+ * The detail that is written of this very finding, such as a side or a number; undefined where none is.
+ * @param absent whether the patient does not have the finding @default false
+ */
 export const ownDetail = (
   knowledge: Knowledge,
   finding: string,
   attribute: AskedAttribute,
   context: PatientContext,
+  absent = false,
 ): string | undefined =>
   attribute === 'score' && !marksFit(context)
     ? undefined
-    : writtenDetail(knowledge, finding, attribute, context)
+    : writtenDetail(knowledge, finding, attribute, context, finding, absent)
 
 /** The patient's answer about an attribute of a complaint, or of what else was asked about, that no finding records. */
 export function detailSentence(

@@ -52,6 +52,16 @@ function unrecordedState(
 const forgetChance = [0, 0.05, 0.12, 0.25]
 const fabricateChance = [0, 0.1, 0.2, 0.35]
 
+/** Details of a symptom that slip the mind: when it began, and how often it came. */
+const slippery: ReadonlySet<string | undefined> = new Set(['onset', 'duration', 'timing'])
+
+/**
+ * Whether a forgetful person can forget something: a date, an illness of old, a medicine, what relatives have; never what
+ * is felt now, nor a habit.
+ */
+export const canSlip = ({ kind, attribute }: FindingDefinition): boolean =>
+  kind === 'symptom' ? slippery.has(attribute) : kind !== 'social'
+
 /**
  * The state a patient reports of a finding. Forgetting is drawn first, then a present finding may be denied and an
  * absent one over-reported. The chief complaint has no noise; unrecorded findings follow `policy`.
@@ -69,7 +79,7 @@ export function reportedState(
   const state = closed ? 'absent' : (recorded ?? unrecordedState(finding, policy, seed))
   if (!(closed || finding.say[state])) return 'unknown'
   if (view.complaint.findings.includes(id)) return state
-  const lost = forgetChance[dialLevel(view.persona, 'forgetful')] ?? 0
+  const lost = canSlip(finding) ? (forgetChance[dialLevel(view.persona, 'forgetful')] ?? 0) : 0
   const unsure = forget + lost - forget * lost
   if (unsure > 0 && uniform(seed, 'forget', id) < unsure) return 'unknown'
   if (closed || finding.type !== 'bool') return state

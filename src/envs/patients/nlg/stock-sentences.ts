@@ -13,6 +13,8 @@ import { pickFresh } from './fresh.js'
 /** An occasion for a stock sentence. */
 export type Occasion =
   | 'unknown'
+  /** The same of what nobody forgets, but may not have noticed. */
+  | 'unnoticed'
   | 'exam-only'
   | 'exam-request'
   | 'one-at-a-time'
@@ -52,6 +54,24 @@ export const stockSentences: { readonly [occasion in Occasion]: SentenceBank } =
       '还真不好说。',
       '哎，这个没太在意。',
       '不清楚呢。',
+    ],
+  },
+  unnoticed: {
+    en: [
+      "I'm not sure about that.",
+      "I couldn't really say.",
+      "I haven't paid attention to that.",
+      "That I can't tell you.",
+      'Hard to say, honestly.',
+      "I can't tell, to be honest.",
+    ],
+    zh: [
+      '这个我说不清楚。',
+      '我不太确定。',
+      '我没留意过。',
+      '还真不好说。',
+      '哎，这个没太在意。',
+      '我自己也拿不准。',
     ],
   },
   'exam-only': {
@@ -379,7 +399,9 @@ function bankFor(
   { view: { demographics, persona } }: StockContext,
 ): SentenceBank {
   if (occasion === 'unknown' && dialLevel(persona, 'forgetful') >= 2) return forgetfulSentences
-  const carers = demographics.speaker === 'caregiver' ? caregiverSentences[occasion] : undefined
+  // From the outside, carers remember nothing that they could not see.
+  const said = occasion === 'unnoticed' ? 'unknown' : occasion
+  const carers = demographics.speaker === 'caregiver' ? caregiverSentences[said] : undefined
   return carers ?? stockSentences[occasion]
 }
 

@@ -110,6 +110,9 @@ export interface FindingGuess {
   readonly near: boolean
 }
 
+/** How far a complaint may be below a detail of it. */
+const maxWholeLag = 0.1
+
 /**
  * Guesses the finding of a sentence without a known phrase, by similarity.
  * @param more added to the thresholds of score and lead
@@ -130,7 +133,10 @@ export function guessFinding(
   const byExam = language === 'en' && lexicon.knowledge.finding.get(value)?.knownBy === 'exam'
   const extra = more + (single ? oneWordPenalty : 0) + (byExam ? examPenalty : 0)
   const means = score >= least.score + extra && score + 2 * (score - next) >= least.sum + extra
-  return { id: means ? value : undefined, near: score >= minNearScore }
+  // One word names the complaint, where it is about as near as a detail of it.
+  const whole = single ? lexicon.knowledge.finding.get(value)?.parent?.finding : undefined
+  const plain = whole !== undefined && similarity.scoreOf(whole) >= score - maxWholeLag
+  return { id: means ? (plain ? whole : value) : undefined, near: score >= minNearScore }
 }
 
 /** Chooses the finding of a sentence with known phrases: a named one, the most similar one, or none. */
@@ -158,12 +164,20 @@ export function chooseFinding(
   if (score < override.score || score - similarity.scoreOf(id) < override.lead) return id
   if (!lexicon.knowledge.finding.has(value)) return undefined
   // A detail of a complaint that the sentence does not mention is like it in its question words only.
-  const parent = lexicon.knowledge.finding.get(value)?.parent?.finding
-  if (parent !== undefined && languageByScript(text) === 'zh')
+  const { parent: above, attribute } = lexicon.knowledge.finding.get(value) ?? {}
+  const parent = above?.finding
+  if (parent !== undefined && languageByScript(text) === 'zh') {
     if (similarity.scoreOf(parent) < minComplaintScore) return id
+    // 烧几天了 asks how long it has been, not how it came on.
+    if (attribute !== undefined && attribute !== 'duration' && asksHowLong.test(text))
+      return isWholeIllness(lexicon.knowledge, id) ? parent : id
+  }
   if (parent !== undefined && ancestors.get(value)?.has(id) && isPlain(text)) return id
   return fits(value) && !ancestors.get(id)?.has(value) ? value : id
 }
+
+/** Asks how long something has been there and nothing else. */
+const asksHowLong = /(?:几|多少)(?:天|个?小时|个?月|年|周|个?(?:礼拜|星期))了?$|多(?:久|长时间)了$/
 
 /** Says when or with what something is so. */
 const circumstance =

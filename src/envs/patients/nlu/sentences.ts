@@ -169,7 +169,7 @@ export function splitSentences({ text, clauses }: NormalisedText): Sentence[] {
 }
 
 const confirms =
-  /^(?:(?:or|and|so) )?(?:is|was) (?:that|this|it) (?:all )?(?:right|correct|so|true)$|^(?:right|correct|is it|isnt it|did you say|is that it)$|^(?:对吗|对吧|对不对|是吗|是吧|是不是|是这样吗|没错吧)$/
+  /^(?:(?:or|and|so) )?(?:is|was) (?:that|this|it) (?:all )?(?:right|correct|so|true)$|^(?:right|correct|is it|isnt it|did you say|is that it)$|^(?:(?:do|can) you (?:still )?(?:remember|recall|know|tell)(?: (?:that|it|at all|exactly|roughly))*|any idea|if you (?:remember|know|can remember))$|^你?(?:还|都)?(?:能)?(?:记得|记不记得|记得清|记得住|想得起来|有印象)(?:吗|不|么|没有?)?$|^(?:对吗|对吧|对不对|是吗|是吧|是不是|是这样吗|没错吧)$/
 
 /** "You have a cough. Is that right?" asks about the cough: the sentence before such a tag inquires. */
 export function joinTags(sentences: readonly Sentence[]): readonly Sentence[] {

@@ -13,7 +13,6 @@ import * as act from './acts.js'
 import { isAsideMatch } from './asides.js'
 import { type AskedAttribute, findAttributes, isGeneric } from './attributes.js'
 import { findInterrupted } from './chinese/infixes.js'
-import { plainChinese } from './chinese/variants.js'
 import { classifyAct, expectation } from './classify.js'
 import { asksConsent } from './closings/consent.js'
 import { isNegated, readRecap, saysAbsent } from './closings/recap.js'
@@ -26,10 +25,11 @@ import {
   removeMatches,
 } from './finding-match.js'
 import { attributeTopic, findingTopic, isWholeIllness, type Topic } from './focus.js'
-import type { TextReader } from './follow-ups/question.js'
+import { isShort, type TextReader } from './follow-ups/question.js'
 import { interpretSentence, matchPhrases, maxFuzzyLength, noMatch } from './interpret-sentence.js'
 import { getLexicons, type Lexicon, type LexiconEntry, NotReady } from './lexicon.js'
 import type { ParsedUtterance, QuestionPart, SentenceMeaning } from './parsed-utterance.js'
+import { plainWords } from './plain-words.js'
 import { joinTags, type Sentence, splitSentences } from './sentences.js'
 
 /** How far a topic's score in the whole utterance may be below the best score. */
@@ -141,7 +141,7 @@ function interpret(lexicon: Lexicon, utterance: string): ParsedUtterance {
   const whole = utterance.slice(0, maxLength)
   // An author's own question may repeat a word.
   const known = lexicon.exactQuestion(normaliseText(whole).text) !== undefined
-  const text = known ? whole : expandPairs(plainChinese(removeDisfluencies(whole)))
+  const text = known ? whole : expandPairs(plainWords(removeDisfluencies(whole)))
   if (!/[\p{L}\p{N}]/u.test(text) && /[\p{L}\p{N}]/u.test(utterance))
     return {
       questions: 0,
@@ -299,7 +299,14 @@ function partsOf(
     )
     for (const topic of kept) taken.add(topic)
     const asides = meanings[h]?.asides ?? []
-    return { text, topics: kept, asides, open: own[h]?.length === 0 && asides.length === 0 }
+    // A guess may give way to what was spoken of.
+    const guessed = kept.length > 0 && kept.every(isGuessed) && isShort(text)
+    return {
+      text,
+      topics: kept,
+      asides,
+      open: asides.length === 0 && (own[h]?.length === 0 || guessed),
+    }
   })
   return { parts }
 }

@@ -16,7 +16,12 @@ from types import TracebackType
 from typing import Any, Self
 from urllib.parse import urlsplit
 
-import aiohttp
+try:
+    import aiohttp
+except ImportError as error:
+    raise ImportError(
+        "Expected aiohttp: pip install 'bedside-trainers[slime]' or 'bedside-trainers[verl]', from src/trainers/python"
+    ) from error
 
 from . import __version__
 

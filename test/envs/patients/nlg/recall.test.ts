@@ -3,6 +3,7 @@ import { findingSentence } from '../../../../src/envs/patients/nlg/finding-sente
 import type { AbsentPolicy } from '../../../../src/envs/patients/nlg/recall.js'
 import { reportedState } from '../../../../src/envs/patients/nlg/recall.js'
 import { rulePatientAtOnce } from '../../../../src/envs/patients/rule.js'
+import type { FindingDefinition } from '../../../../src/knowledge/knowledge.js'
 import { loadKnowledge } from '../../../../src/knowledge/load.js'
 import type { Dial, Persona } from '../../../../src/persona.js'
 import { dials, personas } from '../../../../src/persona.js'
@@ -15,14 +16,14 @@ const n = 2000
 const near = (seen: number, p: number) =>
   expect(Math.abs(seen / n - p)).toBeLessThan(4 * Math.sqrt((p * (1 - p)) / n) + 1e-9)
 const count = (
-  id: string,
+  of: string | FindingDefinition,
   state: string,
   more: Record<string, unknown>,
   policy?: AbsentPolicy,
   states = {},
 ) => {
   let seen = 0
-  const finding = knowledge.finding.get(id)!
+  const finding = typeof of === 'string' ? knowledge.finding.get(of)! : of
   for (let seed = 0; seed < n; seed++)
     if (reportedState(finding, false, asking(spokenView(states, more), { seed }), policy) === state)
       seen++
@@ -89,8 +90,22 @@ describe('a persona', () => {
     [3, 0.25],
   ])('forgetful %d cannot say in %d of cases, on top of the tier', (forgetful, p) => {
     const noise = { forget: 0.1, deny: 0, overReport: 0 }
-    near(count('fever', 'unknown', { persona: { forgetful } }), p)
-    near(count('fever', 'unknown', { persona: { forgetful }, noise }), p + 0.1 - 0.1 * p)
+    const ofOld = { ...knowledge.finding.get('fever')!, kind: 'antecedent' as const }
+    near(count(ofOld, 'unknown', { persona: { forgetful } }), p)
+    near(count(ofOld, 'unknown', { persona: { forgetful }, noise }), p + 0.1 - 0.1 * p)
+  })
+
+  test('forgets a date, an illness of old and a medicine, but neither what is felt nor a habit', () => {
+    const fever = knowledge.finding.get('fever')!
+    const more = { persona: { forgetful: 3 } }
+    const forgotten = (change: Partial<FindingDefinition>) =>
+      count({ ...fever, ...change }, 'unknown', more)
+    expect(forgotten({})).toBe(0)
+    expect(forgotten({ attribute: 'severity' })).toBe(0)
+    expect(forgotten({ kind: 'social' })).toBe(0)
+    near(forgotten({ attribute: 'duration' }), 0.25)
+    near(forgotten({ kind: 'medication' }), 0.25)
+    near(forgotten({ kind: 'family' }), 0.25)
   })
 
   test('does not make up or forget what the patient came in with', () => {

@@ -42,8 +42,13 @@ const duration = new RegExp(
   ].join('|'),
 )
 
+/** Nothing but stretches of time, offered to choose from: "since yesterday, a few days, a week?". */
+const stretches = new RegExp(
+  `^(?:(?:and|so|is|was|has|have|it|that|this|been|going|on|are|we|you|talking|thinking|did|start|started|since|for|about|around|roughly|just|only|more|like|over|under|than|or|maybe|perhaps|a|the|last|past|few|couple|of|some|matter|question|${number}) )*${time}(?:(?:,| or| and| maybe| perhaps)* (?:(?:more|like|since|for|about|around|just|only|a|the|last|past|few|couple|of|some|rather|than|longer|${number}) )*(?:${time}|longer|more))+(?: (?:ago|now|then|already|or so))*$`,
+)
+
 /** Whether a text only checks how long it has been: "Is that just over the last six days?", "It started on Monday?". */
-export const checksDuration = (text: string): boolean => duration.test(text)
+export const checksDuration = (text: string): boolean => duration.test(text) || stretches.test(text)
 
 const agreementTag =
   /^(?:ok|okay|alright|all right|(?:is|would) (?:that|it) (?:be )?(?:ok|okay|alright|all right|fine|good)(?: (?:with|for|by) you)?|if (?:thats|that is|its) (?:ok|okay|alright|all right|fine)(?: (?:with|for|by) you)?|does that (?:sound|make) (?:\w+ )?(?:ok|okay|alright|all right|good|sense|fine|reasonable))$/

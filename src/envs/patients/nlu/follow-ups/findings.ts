@@ -32,6 +32,9 @@ const lag = { vague: 0.25, guessed: 0.1 } as const
 /** Least scores at which another finding of the same region is taken, with the word for the region and without. */
 const regional = { whole: 0.35, own: 0.18 } as const
 
+/** An English question of one word. */
+const oneWord = /^[a-z]+$/
+
 /** Words at the end that add nothing. */
 const filler = /(?: (?:at all|as well|too|then|with (?:it|that)))+$/
 
@@ -83,6 +86,8 @@ export function detailOfTopic(given: FollowUp): ParsedUtterance | undefined {
   if (alone.asides.includes('tried') && treats({ reader, text })) return undefined
   if (languageByScript(text) === 'en' && alone.asides.some((id) => ownViews.has(id)))
     return undefined
+  // "Itching?" says nothing but its name.
+  if (oneWord.test(text) && followed.includes(alone.topics[0]?.finding ?? '')) return undefined
   const alike = reader.alike(text)
   // A habit or a medicine was asked about since, or the question is likely to be about something else.
   const sure = alone.kind === 'aside' || lastHistory(knowledge, context) !== undefined
@@ -246,6 +251,7 @@ export function moreOfTold({ knowledge, context, reader, text, alone }: FollowUp
     own.map(({ id }) => id),
     reader.alike(text),
   )
+  if (oneWord.test(text)) return undefined
   // "You have a rash, you say?" is about the rash itself.
   const least = content
     ? detail.score

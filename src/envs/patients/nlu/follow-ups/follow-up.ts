@@ -9,11 +9,11 @@ import { memoizeText } from '../../../../platform/memoize.js'
 import { normaliseText } from '../../../../text/phrase-search.js'
 import * as act from '../acts.js'
 import { findAttributes, isPersonal } from '../attributes.js'
-import { plainChinese } from '../chinese/variants.js'
 import { nameByPronoun } from '../english/carers.js'
 import { languageByScript } from '../finding-match.js'
 import { attributeTopic, followedSymptoms, lastHistory } from '../focus.js'
 import type { ParsedUtterance } from '../parsed-utterance.js'
+import { plainWords } from '../plain-words.js'
 import { anyPain, asideOfRegion, sharedSymptom } from './anywhere.js'
 import {
   attributeOfGuess,
@@ -45,6 +45,7 @@ import {
   type TextReader,
 } from './question.js'
 import { sameOfRelatives } from './relatives.js'
+import { corrected } from './repair.js'
 import { moreOfLife } from './sequels.js'
 import { ofSpokenTopic } from './spoken-of.js'
 import { attributeOfTopic, stillThere } from './topic.js'
@@ -124,7 +125,7 @@ function ofElliptic(given: FollowUp): ParsedUtterance | undefined {
 }
 
 /** An utterance in plain words and normal form. */
-const plainText = memoizeText((utterance) => normaliseText(plainChinese(utterance)).text, {
+const plainText = memoizeText((utterance) => normaliseText(plainWords(utterance)).text, {
   most: 4096,
   longest: 512,
 })
@@ -156,6 +157,7 @@ export function understandInContext(
     return asTheyAre ? (moreOfLife(given) ?? alone) : (sameOfRelatives(given) ?? alone)
   }
   const spoken =
+    corrected(given, said) ??
     ofDenied(given) ??
     (asksPain(text) ? undefined : moreOfLife(given)) ??
     ofSpokenTopic(given) ??

@@ -13,7 +13,9 @@ const words: ReadonlyMap<string, string> = new Map([
   ['job', '工作'],
   ['periods', '月经'],
   ['last-period', '月经'],
-  ['period-age', '月经'],
+  ...['period-age', 'period-cycle', 'period-days', 'period-pain', 'period-flow'].map(
+    (id): [string, string] => [id, '月经'],
+  ),
   ['water-intake', '喝水'],
   ['old-operations', '手术'],
   ['children', '孩子'],

@@ -26,11 +26,16 @@ os.environ.setdefault("TORCH_COMPILE_DISABLE", "1")
 from ..engines.engine import AdamParams, EngineError
 from ..job import Job
 from ..stand_in_engine import StandInEngine
-from ..token_sessions import SessionError
+from ..token_sessions import SessionError, shared_client
 from . import maths, plugin
 from .library import AgentLoopWorker, TokenOutput
 from .numbers import step_line
 from .rows import AGENT, write_agents, write_rows
+
+
+async def close_clients() -> None:
+    """Closes the connections of this event loop."""
+    await shared_client().close()
 
 
 class StandInClient:
@@ -198,6 +203,14 @@ class StandIn:
         self.engine.load_state(found[-1], int(version))
         return int(step)
 
+    async def whole(self) -> None:
+        """All steps, and closes what was open."""
+        try:
+            await self.run()
+        finally:
+            await close_clients()
+            self.engine.close()
+
     async def run(self) -> None:
         """All steps. @raises SessionError where no server is, or the job's settings do not fit"""
         made = self.resume()
@@ -220,6 +233,8 @@ class StandIn:
                 "timing_s/step": time.perf_counter() - started,
             }
             [line] = step_line(numbers, step + 1, plugin.counts())
+            if "samples" in line:
+                line["samples"]["forks"] = int(sum(batch.non_tensor_batch["forks"]))
             gap = found.get("training/rollout_logprob_gap_max")
             self.log(
                 {
@@ -281,7 +296,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     given = _arguments(argv)
     try:
         run = StandIn(given)
-        asyncio.run(run.run())
+        asyncio.run(run.whole())
     except (SessionError, EngineError) as error:
         print(f"stand-in for verl: {error}", file=sys.stderr)
         return 1
