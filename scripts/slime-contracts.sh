@@ -52,5 +52,10 @@ contract path_loading --eval-function-path $at.generate_rollout --data-source-pa
   --dynamic-sampling-filter-path $at.keep_learning_groups
 contract runtime_hook --custom-reward-post-process-path $at.reward_post_process
 
-# Ours, on the real classes.
-echo '{"tokenizer": "'"$tokenizer"'", "groups": 16}' | "$python" "$root/test/python/slime_parity.py"
+# Ours, on slime's own classes and rollout functions.
+export BEDSIDE_TEST_COMMAND='["node", "'"$root"'/dist/cli/main.js"]' TORCH_COMPILE_DISABLE=1
+unset BEDSIDE_SLIME BEDSIDE_EVAL BEDSIDE_ENGINE_URL
+cd "$root"
+"$python" test/python/slime_plugin.py
+"$python" test/python/slime_stock.py
+"$python" test/python/slime_facts.py >/dev/null

@@ -13,8 +13,8 @@ from bedside_trainers.slime.library import GENUINE, Sample  # noqa: E402
 
 golden = json.loads((root / "test/golden/slime.json").read_text())
 flags = set(LossFlags.__dataclass_fields__)
-# Their parts are not the stand-in's: another penalty, another mask.
-others = {"use_kl_loss", "use_opsm", "custom_tis_function_path", "use_rollout_logprobs"}
+# Their parts are not the stand-in's.
+others = {"use_unbiased_kl", "use_opsm", "custom_tis_function_path", "use_rollout_logprobs"}
 
 losses = []
 for case in golden["cases"]:
@@ -31,6 +31,7 @@ for case in golden["cases"]:
         "loss_masks": masks,
         "log_probs": batch["old_log_prob"],
         "rollout_log_probs": batch["rollout_log_prob"],
+        "ref_log_probs": batch["ref_log_prob"],
         "advantages": batch.get("advantages", [[one] for one in batch["advantage"]]),
         "rollout_mask_sums": [[sums[rollout]] for rollout in rollouts],
         "rollouts": [[batch["step_global_batch_size"]]],

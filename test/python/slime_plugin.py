@@ -1,5 +1,6 @@
 """slime's plugin with a real server of consultations: partial rollouts, faults, advantages, bad input."""
 
+import asyncio
 import contextlib
 import json
 import os
@@ -51,14 +52,16 @@ def folder(family):
 class Consultations:
     """`bedside serve`, which can be killed and started again at its port."""
 
-    def __init__(self, family, port=0):
-        self.family, self.port = family, port
+    def __init__(self, family, port=0, tokenizer=None):
+        self.tokenizer, self.port = str(tokenizer or folder(family)), port
         self.process = None
         self.start()
 
     def start(self):
-        flags = ["serve", "--no-token", "--json", "--port", str(self.port), "--tokenizer", folder(self.family)]
-        self.process = subprocess.Popen([*COMMAND, *flags], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+        flags = ["serve", "--no-token", "--json", "--port", str(self.port), "--tokenizer", self.tokenizer]
+        # It ends with its input, so with this process however that ends.
+        pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.DEVNULL}
+        self.process = subprocess.Popen([*COMMAND, *flags, "--stop-with-input"], **pipes)
         self.address = json.loads(self.process.stdout.readline())["address"]
         self.port = int(self.address.rsplit(":", 1)[1])
 
@@ -81,7 +84,8 @@ def job(**over):
 
 async def forget():
     """A process plays one job; here it plays another."""
-    for client in token_sessions._shared.values():
+    client = token_sessions._shared.pop(asyncio.get_running_loop(), None)
+    if client:
         await client.close()
     token_sessions._shared.clear()
 
@@ -310,6 +314,23 @@ class Learning(unittest.TestCase):
         with job(BEDSIDE_URL=served(), BEDSIDE_ADVANTAGE={"name": "grpo"}):
             with self.assertRaisesRegex(BadJob, "normalize-advantages"):
                 reward_post_process(Namespace(normalize_advantages=True), [scored(0, 0, 1.0)])
+
+
+    def test_at_the_tokens_that_were_drawn(self):
+        import torch
+
+        from bedside_trainers.slime import token_advantages
+
+        data = {
+            "rewards": [0.5, -1.0],
+            "loss_masks": [torch.tensor([1, 0, 1]), torch.tensor([0, 1])],
+            "kl": [torch.zeros(3), torch.zeros(2)],
+        }
+        token_advantages(Namespace(context_parallel_size=1), data)
+        self.assertEqual([one.tolist() for one in data["advantages"]], [[0.5, 0, 0.5], [0, -1]])
+        self.assertEqual([one.tolist() for one in data["returns"]], [[0.5, 0, 0.5], [0, -1]])
+        with self.assertRaisesRegex(BadJob, "context parallelism of 1"):
+            token_advantages(Namespace(context_parallel_size=2), data)
 
 
 class Evaluation(unittest.TestCase):

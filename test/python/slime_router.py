@@ -1,4 +1,7 @@
-"""A stand-in router that draws texts and noise, until it is ended: prints its address."""
+"""A stand-in router that draws texts and noise, until it is ended: prints its address.
+
+slime_router.py TOKENIZER [SECONDS_A_DRAW SECONDS_A_TOKEN]
+"""
 
 import asyncio
 import sys
@@ -7,7 +10,16 @@ from slime_rollouts import Drawing, StandInRouter
 
 
 async def main():
-    async with StandInRouter(Drawing(sys.argv[1], seed=0)) as router:
+    folder, *waits = sys.argv[1:]
+    draw, token = map(float, waits or (0, 0))
+    drawing = Drawing(folder, seed=0)
+
+    async def slowly(ids, sampling, aborted):
+        tokens, logprobs, ending = await drawing(ids, sampling, aborted)
+        await asyncio.sleep(draw + token * len(tokens))
+        return tokens, logprobs, ending
+
+    async with StandInRouter(slowly) as router:
         print(router.url, flush=True)
         await asyncio.Event().wait()
 

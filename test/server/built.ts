@@ -11,16 +11,7 @@ import { type BuiltPackage, buildPackage } from '../fixtures/built.js'
 export function builtPackage() {
   let built: BuiltPackage
   beforeAll(async () => {
-<<<<<<< HEAD
-    cpSync(join(root, 'package.json'), join(folder, 'package.json'))
-    symlinkSync(join(root, 'data'), join(folder, 'data'), 'junction')
-    symlinkSync(join(root, 'src'), join(folder, 'src'), 'junction')
-    symlinkSync(join(root, 'node_modules'), join(folder, 'node_modules'), 'junction')
-    const build = [join(root, 'scripts', 'build.js'), '--no-types', '--out', join(folder, 'dist')]
-    await promisify(execFile)(process.execPath, build)
-=======
     built = await buildPackage()
->>>>>>> h/a
   }, 120_000)
   afterAll(() => built.remove())
 

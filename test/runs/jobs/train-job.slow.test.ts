@@ -35,7 +35,7 @@ training: { steps: ${steps}, groupsPerStep: 2, groupSize: 4, normaliser: token-m
 afterAll(() => rm(folder, { recursive: true, force: true }))
 
 const start = (flags: readonly string[], env: NodeJS.ProcessEnv = {}) => {
-  const [node, main] = built.command
+  const [node = '', main = ''] = built.command
   const child = spawn(node, [main, 'train', ...flags, '--stand-in', '--json'], {
     cwd: folder,
     env: { ...process.env, ...env },

@@ -17,8 +17,27 @@ import torch
 from .library import GENUINE
 
 if GENUINE:
-    from slime.utils.ppo_utils import compute_cispo_loss, compute_gspo_kl, compute_policy_loss
+    from slime.utils.ppo_utils import (
+        compute_approx_kl,
+        compute_cispo_loss,
+        compute_gspo_kl,
+        compute_policy_loss,
+    )
 else:
+
+    def compute_approx_kl(
+        log_probs: torch.Tensor, log_probs_base: torch.Tensor, kl_loss_type: str
+    ) -> torch.Tensor:
+        """Estimates of the KL divergence at each token (Schulman 2020), in single precision as slime's."""
+        ratio = log_probs.float() - log_probs_base.float()
+        if kl_loss_type == "k1":
+            return ratio
+        if kl_loss_type == "k2":
+            return ratio * ratio / 2
+        if kl_loss_type not in ("k3", "low_var_kl"):
+            raise ValueError(f"Expected k1, k2, k3 or low_var_kl, got {kl_loss_type}")
+        estimate = torch.exp(-ratio) + ratio - 1
+        return torch.clamp(estimate, -10, 10) if kl_loss_type == "low_var_kl" else estimate
 
     def compute_policy_loss(
         ppo_kl: torch.Tensor,
@@ -75,6 +94,9 @@ class LossFlags:
     use_tis: bool = False
     tis_clip: float = 2.0
     tis_clip_low: float = 0.0
+    use_kl_loss: bool = False
+    kl_loss_coef: float = 0.0
+    kl_loss_type: str = "k1"
 
 
 @dataclass(frozen=True)
@@ -96,7 +118,8 @@ def batch_loss(
     """The loss of one optimiser step, and its derivative by the log-probs `new`.
 
     data: rows of `log_probs` (before the step), `rollout_log_probs` and `loss_masks` along the responses, `advantages`
-    one a sample or one a token, `rollout_mask_sums` one a sample; `rollouts` of the step in `[[number]]`.
+    one a sample or one a token, `rollout_mask_sums` one a sample; `rollouts` of the step in `[[number]]`;
+    `ref_log_probs` of the reference policy where the flags ask for its KL loss.
     """
     masks, old = _tensors(data["loss_masks"]), _tensors(data["log_probs"])
     leaves = [one.requires_grad_() for one in _tensors(new)]
@@ -117,6 +140,10 @@ def batch_loss(
     if flags.use_tis:
         weight = torch.exp(torch.cat(old) - torch.cat(_tensors(data["rollout_log_probs"])))
         loss = loss * torch.clamp(weight, flags.tis_clip_low, flags.tis_clip)
+    if flags.use_kl_loss:
+        reference = torch.cat(_tensors(data["ref_log_probs"]))
+        penalty = compute_approx_kl(log_probs, reference, kl_loss_type=flags.kl_loss_type)
+        loss = loss + flags.kl_loss_coef * penalty
     weights = _weights(data, masks, flags)
     total = torch.sum(loss * weights)
     total.backward()

@@ -46,7 +46,11 @@ def rollout_line(
     extra: Mapping[str, Any] = extra_metrics or {}
     rollouts = _rollouts(samples)
     lost = int(extra.get("bedside/lost_groups", 0))
-    formed = len({one.group_index for one in rollouts})
+    groups: dict[Any, set[float | None]] = {}
+    for one in rollouts:
+        groups.setdefault(one.group_index, set()).add(_number(args, one))
+    formed = len(groups)
+    equal = sum(len(rewards) == 1 for rewards in groups.values())
     unavailable = sum(_number(args, one) is None for one in rollouts)
     return {
         "type": "step",
@@ -56,7 +60,7 @@ def rollout_line(
         "groups": {
             "drawn": formed + lost + _dropped(extra),
             "formed": formed,
-            "zeroVariance": int(extra.get("rollout/dynamic_filter/drop_zero_variance", 0)),
+            "zeroVariance": equal + int(extra.get("rollout/dynamic_filter/drop_zero_variance", 0)),
             "dropped": lost,
             "reasons": {"lost": lost, "stale": 0, "singleton": 0, "tooFewScored": 0},
         },

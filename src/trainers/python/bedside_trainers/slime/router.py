@@ -19,7 +19,7 @@ Draw = Callable[
 
 
 class StandInRouter:
-    """Routes /generate, /workers and /abort_request; use it as `async with StandInRouter(draw) as router:`.
+    """Routes /generate, /workers, /v1/loads and /abort_request; use it as `async with StandInRouter(draw) as router:`.
 
     url: its address, while it runs. version: number of the weights that it names. requests: taken so far.
     """
@@ -31,13 +31,18 @@ class StandInRouter:
         self.url = ""
         self.version = 0
         self.requests = 0
+        self._under_way = 0
 
     async def _generate(self, request: web.Request) -> web.Response:
         body = await request.json()
         self.requests += 1
         version, aborted = self.version, self._aborted
         ids, sampling = body["input_ids"], body["sampling_params"]
-        tokens, logprobs, ending = await self._draw(ids, sampling, aborted)
+        self._under_way += 1
+        try:
+            tokens, logprobs, ending = await self._draw(ids, sampling, aborted)
+        finally:
+            self._under_way -= 1
         meta = {
             "output_token_logprobs": [[p, id, None] for p, id in zip(logprobs, tokens, strict=True)],
             "finish_reason": {"type": ending},
@@ -51,6 +56,9 @@ class StandInRouter:
     async def _workers(self, _: web.Request) -> web.Response:
         return web.json_response({"workers": [{"url": self.url, "worker_type": "regular"}]})
 
+    async def _loads(self, _: web.Request) -> web.Response:
+        return web.json_response({"loads": [{"num_reqs": self._under_way}]})
+
     async def _abort(self, _: web.Request) -> web.Response:
         self._aborted.set()
         # What is asked from now on is not broken off.
@@ -63,6 +71,7 @@ class StandInRouter:
             [
                 web.post("/generate", self._generate),
                 web.get("/workers", self._workers),
+                web.get("/v1/loads", self._loads),
                 web.post("/abort_request", self._abort),
             ]
         )

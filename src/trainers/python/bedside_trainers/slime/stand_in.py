@@ -13,6 +13,7 @@ from __future__ import annotations
 import argparse
 import asyncio
 import json
+import shutil
 import sys
 import time
 from argparse import Namespace
@@ -37,6 +38,9 @@ from .seeds import SeedSource
 _NAME = "stand-in for slime" + ("" if GENUINE else ", without slime's own code")
 
 
+_ESTIMATORS = ("grpo", "gspo", "cispo", "reinforce_plus_plus_baseline")
+
+
 def _say(**facts: Any) -> None:
     print(json.dumps({"trainer": _NAME, **facts}), flush=True)
 
@@ -50,7 +54,7 @@ def _arguments(given: Namespace, router: str) -> Namespace:
         sglang_server_concurrency=given.groups * given.group_size,
         rollout_num_engines=1,
         rollout_batch_size=given.groups,
-        over_sampling_batch_size=given.groups,
+        over_sampling_batch_size=given.over_sampling_batch_size or given.groups,
         n_samples_per_prompt=given.group_size,
         global_batch_size=given.groups * given.group_size,
         num_rollout=given.steps,
@@ -58,8 +62,9 @@ def _arguments(given: Namespace, router: str) -> Namespace:
         eval_temperature=given.eval_temperature,
         dynamic_sampling_filter_path=given.dynamic_sampling_filter_path,
         advantage_estimator=given.advantage_estimator,
+        grpo_std_normalization=not given.disable_grpo_std_normalization,
         save=str(given.out) if given.out else None,
-        load=None,
+        load=str(given.out) if given.out else None,
     )
 
 
@@ -100,6 +105,8 @@ class _Trainer:
 
     def __init__(self, engine: StandInEngine, given: Namespace, flags: LossFlags) -> None:
         self._engine, self._given, self._flags = engine, given, flags
+        # The policy that the model began as.
+        self._reference = StandInEngine(given.model, seed=given.seed) if flags.use_kl_loss else None
 
     def step(self, samples: Sequence[Sample], advantages: Sequence[float]) -> dict[str, Any]:
         """One optimiser step on a rollout, and its report."""
@@ -110,6 +117,9 @@ class _Trainer:
         ]
         old = engine.logprobs(pairs, temperature)
         data = train_data(samples, advantages) | {"log_probs": [list(row) for row in old]}
+        if self._reference:
+            known = self._reference.logprobs(pairs, temperature)
+            data["ref_log_probs"] = [list(row) for row in known]
         found = batch_loss(data, old, self._flags)
         engine.backward(pairs, found.slopes, temperature)
         adam = AdamParams(self._given.lr, eps=1e-8, grad_clip_norm=self._given.max_grad_norm)
@@ -140,6 +150,26 @@ def _evaluate(args: Namespace, step: int) -> None:
         _say(**line)
 
 
+def _keep(engine: StandInEngine, out: Path, step: int) -> None:
+    """Keeps the state after a step, and drops the one before."""
+    states = out / "states"
+    states.mkdir(parents=True, exist_ok=True)
+    engine.save_state(states / f"step-{step:06d}-version-{engine.version}")
+    for before in sorted(states.glob("step-*-version-*"))[:-1]:
+        shutil.rmtree(before)
+
+
+def _resume(engine: StandInEngine, out: Path, source: SeedSource) -> int:
+    """Goes on after the last step that was kept; returns the number of steps made."""
+    found = sorted((out / "states").glob("step-*-version-*"))
+    if not found:
+        return 0
+    _, step, _, version = found[-1].name.split("-")
+    engine.load_state(found[-1], int(version))
+    source.load(int(step) - 1)
+    return int(step)
+
+
 def train(given: Namespace, flags: LossFlags) -> None:
     """Trains, and writes the model. @raises SessionError, EngineError, OSError"""
     job = Job.from_environment()
@@ -147,8 +177,10 @@ def train(given: Namespace, flags: LossFlags) -> None:
     router = run(_router(engine).__aenter__())
     args = _arguments(given, router.url)
     source, trainer = SeedSource(args), _Trainer(engine, given, flags)
-    _evaluate(args, 0)
-    for rollout_id in range(given.steps):
+    made = _resume(engine, given.out, source) if given.out else 0
+    if made == 0:
+        _evaluate(args, 0)
+    for rollout_id in range(made, given.steps):
         started = time.perf_counter()
         router.version = engine.version
         output = generate_rollout(args, rollout_id, source)
@@ -161,8 +193,12 @@ def train(given: Namespace, flags: LossFlags) -> None:
         job.log({**line, "trainer": _NAME})
         _say(**line)
         source.save(rollout_id)
+        if given.out:
+            _keep(engine, given.out, rollout_id + 1)
+    router.version = engine.version
     _evaluate(args, given.steps)
     if given.out:
+        shutil.rmtree(given.out / "model", ignore_errors=True)
         engine.save(given.out / "model")
         _say(model=str(given.out / "model"))
     run(router.__aexit__(None, None, None))
@@ -182,7 +218,9 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--temperature", type=float, default=1.0)
     parser.add_argument("--eval-temperature", type=float, help="[that of training]")
     parser.add_argument("--dynamic-sampling-filter-path")
-    parser.add_argument("--advantage-estimator", choices=("grpo", "gspo", "cispo"), default="grpo")
+    parser.add_argument("--advantage-estimator", choices=_ESTIMATORS, default="grpo")
+    parser.add_argument("--disable-grpo-std-normalization", action="store_true")
+    parser.add_argument("--over-sampling-batch-size", type=int)
     parser.add_argument("--eps-clip", type=float, default=0.2)
     parser.add_argument("--eps-clip-high", type=float)
     parser.add_argument("--eps-clip-c", type=float)
@@ -190,6 +228,9 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--use-tis", action="store_true")
     parser.add_argument("--tis-clip", type=float, default=2.0)
     parser.add_argument("--tis-clip-low", type=float, default=0.0)
+    parser.add_argument("--use-kl-loss", action="store_true")
+    parser.add_argument("--kl-loss-coef", type=float, default=0.0)
+    parser.add_argument("--kl-loss-type", choices=("k1", "k2", "k3", "low_var_kl"), default="k1")
     return parser
 
 

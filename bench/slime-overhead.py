@@ -1,0 +1,85 @@
+"""What session traffic costs a rollout: the same draws with `bedside serve` between them, and without.
+
+python bench/slime-overhead.py TOKENIZER [--draw-ms 30] [--token-ms 0] [--sessions 256]
+
+BEDSIDE_URL names the server. The engine is a process of its own that waits as long as a draw would take. Prints JSON.
+"""
+
+import argparse
+import asyncio
+import json
+import os
+import statistics
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+root = Path(__file__).resolve().parents[1]
+sys.path[:0] = [str(root / "test/python"), str(root / "src/trainers/python")]
+
+from slime_rollouts import SeedSource, arguments, first_of, generate_rollout, run  # noqa: E402
+
+from bedside_trainers.slime import engine as engines  # noqa: E402
+
+
+class Watched(engines.Engine):
+    """Remembers the draws of each consultation."""
+
+    plays = {}
+
+    async def draw(self, ids, sampling, *, key):
+        self.plays.setdefault(key, []).append((list(ids), dict(sampling)))
+        return await super().draw(ids, sampling, key=key)
+
+
+async def alone(router, plays):
+    """The same draws, without anything between them."""
+    engine = engines.Engine(router)
+
+    async def play(key, draws):
+        for ids, sampling in draws:
+            await engine.draw(ids, sampling, key=key)
+
+    started = time.perf_counter()
+    await asyncio.gather(*(play(key, draws) for key, draws in plays.items()))
+    return time.perf_counter() - started
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("tokenizer")
+    parser.add_argument("--draw-ms", type=float, default=30)
+    parser.add_argument("--token-ms", type=float, default=0)
+    parser.add_argument("--sessions", type=int, default=256)
+    given = parser.parse_args()
+    os.environ.setdefault("BEDSIDE_TOKENS", '{"max_tokens": 64, "context_length": 8192}')
+    waits = [str(given.draw_ms / 1000), str(given.token_ms / 1000)]
+    line = [sys.executable, str(root / "test/python/slime_router.py"), given.tokenizer, *waits]
+    router = subprocess.Popen(line, stdout=subprocess.PIPE, text=True)
+    url = router.stdout.readline().strip()
+    engines.Engine = Watched
+    groups = given.sessions // 4
+    args = arguments(
+        argparse.Namespace(url=url),
+        **{"rollout_batch_size": groups, "over_sampling_batch_size": groups, "global_batch_size": groups * 4},
+    )
+    source = SeedSource(args)
+    generate_rollout(args, 0, source)
+    rounds = []
+    for number in range(3):
+        Watched.plays.clear()
+        started = time.perf_counter()
+        generate_rollout(args, number + 1, source)
+        whole = time.perf_counter() - started
+        draws = sum(map(len, Watched.plays.values()))
+        bare = run(alone(url, dict(Watched.plays)))
+        rounds.append({"seconds": whole, "without": bare, "draws": draws, "overhead": whole / bare - 1})
+    router.terminate()
+    overhead = statistics.median(one["overhead"] for one in rounds)
+    print(json.dumps({"sessions": given.sessions, "draw_ms": given.draw_ms, "token_ms": given.token_ms, "rounds": rounds, "overhead": overhead}))
+    sys.stdout.flush()
+    os._exit(0)
+
+
+main()
