@@ -316,6 +316,23 @@ class Learning(unittest.TestCase):
                 reward_post_process(Namespace(normalize_advantages=True), [scored(0, 0, 1.0)])
 
 
+    def test_at_the_tokens_that_were_drawn(self):
+        import torch
+
+        from bedside_trainers.slime import token_advantages
+
+        data = {
+            "rewards": [0.5, -1.0],
+            "loss_masks": [torch.tensor([1, 0, 1]), torch.tensor([0, 1])],
+            "kl": [torch.zeros(3), torch.zeros(2)],
+        }
+        token_advantages(Namespace(context_parallel_size=1), data)
+        self.assertEqual([one.tolist() for one in data["advantages"]], [[0.5, 0, 0.5], [0, -1]])
+        self.assertEqual([one.tolist() for one in data["returns"]], [[0.5, 0, 0.5], [0, -1]])
+        with self.assertRaisesRegex(BadJob, "context parallelism of 1"):
+            token_advantages(Namespace(context_parallel_size=2), data)
+
+
 class Evaluation(unittest.TestCase):
     def test_plays_held_out_cases_and_logs(self):
         draw = Drawing(folder("chatml"), seed=9)

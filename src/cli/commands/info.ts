@@ -25,7 +25,11 @@ interface Availability {
   readonly why: string
 }
 
-const later: Availability = { runs: false, why: 'not part of this version' }
+/** What a trainer that owns its process needs; whether a cluster has it cannot be seen from here. */
+const elsewhere = (name: string): Availability => ({
+  runs: false,
+  why: `runs as a Ray job on GPUs (\`cluster.ray\` of a recipe); \`bedside train --backend ${name} --stand-in\` tries a recipe on this CPU`,
+})
 
 /** Whether an engine of the sidecar runs here. */
 function engineAvailability(engine: EngineName, found: PythonLookup, gpu: boolean): Availability {
@@ -65,8 +69,8 @@ function listBackends(engines: readonly (Availability & { readonly engine: Engin
           : sidecar.map(({ engine, why }) => `${engine}: ${why}`).join('; '),
       engines: sidecar,
     },
-    { name: 'slime', ...later },
-    { name: 'verl', ...later },
+    { name: 'slime', ...elsewhere('slime') },
+    { name: 'verl', ...elsewhere('verl') },
   ] as const
 }
 

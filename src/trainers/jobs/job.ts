@@ -104,7 +104,7 @@ export async function followJob(jobs: Jobs, id: string, options: FollowOptions):
   try {
     const state = await untilEnded(jobs, id, options)
     // The last lines may still be on their way.
-    await Promise.race([following, pause(10_000, signal)])
+    await Promise.race([following, pause(10_000, ended.signal)])
     return state
   } finally {
     stop()

@@ -195,6 +195,7 @@ def train(given: Namespace, flags: LossFlags) -> None:
         source.save(rollout_id)
         if given.out:
             _keep(engine, given.out, rollout_id + 1)
+    router.version = engine.version
     _evaluate(args, given.steps)
     if given.out:
         shutil.rmtree(given.out / "model", ignore_errors=True)
