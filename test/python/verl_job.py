@@ -1,7 +1,7 @@
 """A job of verl in one process: refusals of `check`, a run of the stand-in and its resumption, and the loss of one batch
 against our own; prints what was seen as JSON.
 
-Reads one object of JSON: url, token, model (a folder), home (an empty folder).
+Reads one object of JSON: url, older (a server of another version), token, model (a folder), home (an empty folder).
 """
 
 import contextlib
@@ -77,6 +77,7 @@ refused = {
         "no server": ([], {"BEDSIDE_URL": None}),
         "no http": ([], {"BEDSIDE_URL": "127.0.0.1:8000"}),
         "token file": ([], {"BEDSIDE_TOKEN": None, "BEDSIDE_TOKEN_FILE": str(home / "none")}),
+        "older server": ([], {"BEDSIDE_URL": given["older"]}),
         "wrong token": ([], {"BEDSIDE_TOKEN": "another"}),
         "not JSON": ([], {"BEDSIDE_TOKENS": "{"}),
         "unknown bound": ([], {"BEDSIDE_TOKENS": tokens(tokens=3)}),
@@ -104,6 +105,7 @@ fits = quietly(check.main, ready)
 flags = ["--model", model, "--out", home / "run", "--groups", 2, "--group-size", 4, "--heldout", 2]
 flags += ["--max-prompt-length", 1200]
 first = quietly(stand_in.main, [*flags, "--steps", 2])
+assert first[0] == 0 and fits[0] == 0, (first[2], fits[2])
 kept = [path.name for path in (home / "run/states").iterdir()]
 again = quietly(stand_in.main, [*flags, "--steps", 3])
 lines = [json.loads(line) for line in (home / "metrics.jsonl").read_text().splitlines()]

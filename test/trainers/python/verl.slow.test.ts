@@ -9,6 +9,7 @@ import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
+import { version } from '../../../src/cli/commands/version.js'
 import { startServer } from '../../../src/server/server.js'
 import { openChatTokenizer } from '../../../src/trainers/tokens/chat-tokenizer.js'
 import { type BuiltPackage, buildPackage } from '../../fixtures/built.js'
@@ -95,19 +96,23 @@ describeWithPython("verl's worker", sidecarPython ? 'verl' : 'sidecar', () => {
 
   test('a job is checked, and its stand-in learns by verl’s loss, which is ours, and goes on', async () => {
     const model = tinyModel('--context', '4096')
-    const server = await startServer({ token, tokenizer: await openChatTokenizer(model) })
+    const own = { token, tokenizer: await openChatTokenizer(model) }
+    const server = await startServer({ ...own, version: version() })
     onTestFinished(() => server.close())
-    const given = { url: server.address, token, model, home: mkdtempSync(join(home, 'job-')) }
+    const older = await startServer({ ...own, version: '0.0.9' })
+    onTestFinished(() => older.close())
+    const given = { url: server.address, older: older.address, token, model }
     const running = promisify(execFile)(python, [join(root, 'test/python/verl_job.py')], {
       maxBuffer: 1e8,
     })
-    running.child.stdin?.end(JSON.stringify(given))
+    running.child.stdin?.end(JSON.stringify({ ...given, home: mkdtempSync(join(home, 'job-')) }))
     const seen = JSON.parse((await running).stdout.trimEnd().split('\n').at(-1) ?? '')
     expect(seen.fits).toEqual([0, expect.stringContaining('"ready": true')])
     for (const [name, says] of Object.entries({
       'no server': 'BEDSIDE_URL',
       'no http': '127.0.0.1:8000',
       'token file': 'BEDSIDE_TOKEN_FILE',
+      'older server': 'got 0.0.9',
       'wrong token': 'Expected the token of the server',
       'not JSON': 'BEDSIDE_TOKENS: expected JSON',
       'unknown bound': 'unknown tokens',
@@ -130,7 +135,7 @@ describeWithPython("verl's worker", sidecarPython ? 'verl' : 'sidecar', () => {
       'no template': 'a chat template, got none',
     }))
       expect([name, ...seen.refused[name]]).toEqual([name, 1, expect.stringContaining(says)])
-    expect(Object.keys(seen.refused)).toHaveLength(23)
+    expect(Object.keys(seen.refused)).toHaveLength(24)
 
     expect([seen.first, seen.again]).toEqual([
       [0, ''],
