@@ -163,8 +163,26 @@ class Partial(unittest.TestCase):
         self.assertEqual({sample.status.value for sample in samples} - {"completed", "truncated"}, set())
         found = parity(samples, draw.drawn)
         self.assertEqual(found["wrong"], 0, found)
-        # Some replies were drawn in two parts.
-        self.assertGreater(found["matched"], sum(sample.metadata["bedside"]["turns"] for sample in samples))
+
+    def test_go_on_in_the_middle_of_a_reply(self):
+        whole = Drawing(folder("chatml"), seed=12)
+        parts = []
+
+        async def draw(ids, sampling, aborted):
+            tokens, logprobs, ending = await whole(ids, sampling, aborted)
+            half = len(tokens) // 2 if whole.random.random() < 0.4 else len(tokens)
+            parts.append((ids, tokens[:half], logprobs[:half]))
+            return tokens[:half], logprobs[:half], ending if half == len(tokens) else "abort"
+
+        with job(BEDSIDE_URL=served()):
+            output, _ = rollout(draw)
+        samples = flat(output.samples)
+        found = parity(samples, parts)
+        self.assertEqual((found["wrong"], found["left"]), (0, 0), found)
+        # Replies were drawn in parts, and are one turn each.
+        turns = sum(sample.metadata["bedside"]["turns"] for sample in samples)
+        self.assertGreater(found["matched"], turns)
+        self.assertEqual({sample.status.value for sample in samples} - {"completed", "truncated"}, set())
 
     def test_are_dropped_where_they_are_not_to_go_on(self):
         draw = Drawing(folder("chatml"), seed=3, seconds=0.01)
