@@ -300,7 +300,8 @@ function partsOf(
     for (const topic of kept) taken.add(topic)
     const asides = meanings[h]?.asides ?? []
     // A guess may give way to what was spoken of.
-    const guessed = kept.length > 0 && kept.every(isGuessed) && isShort(text)
+    const guessed =
+      kept.length > 0 && kept.every(isGuessed) && isShort(text.split('，').at(-1) ?? '')
     return {
       text,
       topics: kept,

@@ -25,7 +25,7 @@ export function anyPain({
   doubtful,
   followed,
 }: FollowUp): ParsedUtterance | undefined {
-  const zh = doubtful && languageByScript(text) === 'zh' && !namesRegion(text) && asksPainZh(text)
+  const zh = doubtful && languageByScript(text) === 'zh' && asksPainZh(text)
   if (!zh && !asksPain(text)) return undefined
   const pain = /\banywhere\b/.test(text)
     ? undefined

@@ -46,7 +46,7 @@ export function ownWords(given: FollowUp): ParsedUtterance | undefined {
 
 /** Asks what a medicine did to the patient. */
 const asksReaction =
-  /\bwhat (?:did|does|do) .{1,30} do\b|\bwhat happen(?:s|ed)\b|\bwhat (?:\w+ ){0,3}reactions?\b|\bhow (?:did|do|does) .{1,20} (?:react|show|come out)\b|过敏.{0,6}(?:什么|怎么|啥)(?:样|反应|症状|表现)|(?:什么|怎么|啥)(?:样的?)?反应/
+  /\bwhat (?:did|does|do) .{1,30} do\b|\bwhat happen(?:s|ed)\b|\breact(?:ion|ed|s)?\b|\bhow did .{1,20} (?:show|come out)\b|过敏.{0,6}(?:什么|怎么|啥|哪)|(?:什么|怎么|啥).{0,4}(?:反应|过敏)/
 
 /** "What did penicillin do, a rash or trouble breathing?": the reaction alone, not what the patient has today. */
 export function reactionTo({ knowledge, text, alone }: FollowUp): ParsedUtterance | undefined {

@@ -40,9 +40,7 @@ export function corrected(given: FollowUp, said: string): ParsedUtterance | unde
   const symptom = correctedTo(given)
   if (symptom === undefined) return undefined
   const before = reader.parse(context.dialogue.at(-1)?.utterance ?? '')
-  // Of what the patient does not have there is no detail to ask.
-  const has = context.view.findings.get(symptom)?.state === 'present'
-  const attribute = has ? (before.loose.at(-1) ?? before.topics.at(-1)?.attribute) : undefined
+  const attribute = before.loose.at(-1) ?? before.topics.at(-1)?.attribute
   return aboutTopic(
     alone,
     attribute === undefined ? { finding: symptom } : attributeTopic(knowledge, symptom, attribute),
