@@ -74,15 +74,14 @@ function answerFinding(finding: FindingDefinition, input: AnswerInput, topic: To
   const { view } = context
   const gate = closedGate(knowledge, finding, view)
   const state = reportedState(finding, gate !== undefined, context, absentPolicy)
-  const rephrase = topic.rephrase === true
-  const before = wasReported(context, finding.id) && !rephrase
+  const before = wasReported(context, finding.id)
   // In Chinese nobody says to have told before what they do not know.
   const tells = state !== 'unknown' || context.language === 'en'
   const again =
     before && tells && pointsOutRepeats(context) && asksTheSame(finding, topic, utterance)
   const open = isOpenQuestion(utterance)
   const several = input.several === true
-  const wanted = { unasked: again, quoted: again, open, saying, several, rephrase }
+  const wanted = { unasked: again, quoted: again, open, saying, several }
   const own =
     gate && state === 'absent'
       ? closedGateSentence(finding, gate, context, wanted)

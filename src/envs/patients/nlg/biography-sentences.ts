@@ -7,7 +7,7 @@ import type { Language } from '../../../turn.js'
 import { theoryOf, wishOf } from './convictions.js'
 import { pickFresh } from './fresh.js'
 import { remarks } from './manner-sentences.js'
-import { adaptToSpeaker, ageInWords, introduceCarer, speakOfPatient, yearsOf } from './speaker.js'
+import { adaptToSpeaker, ageInWords, introduceCarer } from './speaker.js'
 
 /** Slots that a caregiver answers for themselves. */
 const ownVoice: ReadonlySet<string> = new Set(['ideas', 'concerns', 'expectations', 'question'])
@@ -18,9 +18,6 @@ function personaSentence(slot: string, context: PatientContext): string | undefi
     slot === 'ideas' ? theoryOf(context) : slot === 'expectations' ? wishOf(context) : undefined
   return bank && pickFresh(bank, context, ['conviction', slot], { turns: context.dialogue.length })
 }
-
-/** From this age on a patient has parents that are not the carer. */
-const grown = 14
 
 /** Slots whose answer is no answer without its second half. */
 const needsAll: ReadonlySet<string> = new Set([
@@ -34,12 +31,6 @@ function bareFact(sentence: string, language: Language): string {
   return comma < 0 ? sentence : sentence.slice(0, comma) + (language === 'en' ? '.' : '。')
 }
 
-/** 父母都健在 of a carer's lips is about the patient's, not about their own. */
-const whoseParents = (text: string, context: PatientContext): string =>
-  context.view.demographics.speaker === 'caregiver' && (yearsOf(context) ?? 0) >= grown
-    ? text.replace(/^(?=父母|父亲|母亲|爸妈)/, speakOfPatient('{ta}', context))
-    : text
-
 /** The answer of the biography to a slot, cut short by a terse patient; undefined where the case has none. */
 export function biographySentence(slot: string, context: PatientContext): string | undefined {
   const text = context.view.biography?.[slot]
@@ -51,7 +42,7 @@ export function biographySentence(slot: string, context: PatientContext): string
     '{age}',
     ageInWords(context, context.language),
   )
-  const said = ownVoice.has(slot) ? told : whoseParents(adaptToSpeaker(told, context), context)
+  const said = ownVoice.has(slot) ? told : adaptToSpeaker(told, context)
   const terse = dialLevel(context.view.persona, 'terse') >= 2 && !needsAll.has(slot)
   return terse ? bareFact(said, context.language) : said
 }

@@ -33,8 +33,6 @@ export interface Wanted {
   readonly open?: boolean
   /** One of several answers in a reply. @default false */
   readonly several?: boolean
-  /** In other words than before. @default false */
-  readonly rephrase?: boolean
   /** What the reply says so far. @default '' */
   readonly saying?: string
 }
@@ -250,10 +248,8 @@ export function findingSentence(
   if (!own) return undefined
   const { unasked = false, several = false, quoted = false, saying = '' } = wanted
   // Denials differ in no detail.
-  const said = state === 'absent' ? undefined : saidBefore(finding, own.all, context)
-  const others = wanted.rephrase ? own.all.filter((one) => one !== said) : []
-  const kept = others.length > 0 ? undefined : said
-  const fitting = kept ? [kept] : others.length > 0 ? others : unasked ? own.standalone : own.all
+  const kept = state === 'absent' ? undefined : saidBefore(finding, own.all, context)
+  const fitting = kept ? [kept] : unasked ? own.standalone : own.all
   if (isBrief(finding, context)) return briefest(fitting, wanted, context)
   const texts = ranked(finding, fitting, context)
   if (quoted) return texts[0]?.core

@@ -112,7 +112,7 @@ function withoutAge(
 
 /** The topic of what the patient is called, and words that ask for the name of something else. */
 const nameAside = 'name'
-const nameOfMedicine = /药(?!师)|什么病|(?:医院|大夫|医生)叫|[叫喊][他她](?:的)?名字|[叫喊]孩子名字/
+const nameOfMedicine = /药(?!师)|什么病|(?:医院|大夫|医生)叫/
 
 /**
  * The asides that a sentence asks about.

@@ -19,8 +19,6 @@ export interface Topic {
   readonly joined?: boolean
   /** Named by technical words alone. */
   readonly jargon?: boolean
-  /** Told before, and wanted in other words. */
-  readonly rephrase?: boolean
   /** No finding records this attribute of the complaint; `finding` is the complaint itself. */
   readonly missing?: boolean
 }

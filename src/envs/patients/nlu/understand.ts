@@ -18,7 +18,6 @@ import { asksConsent } from './closings/consent.js'
 import { isNegated, readRecap, saysAbsent } from './closings/recap.js'
 import { expandPairs, removeDisfluencies } from './disfluency.js'
 import { asksPastTest, testsAside } from './english/beside-symptoms.js'
-import { plainWords } from './english/plain-words.js'
 import {
   dropCrossClauseMatches,
   isFindingMatch,
@@ -30,6 +29,7 @@ import { isShort, type TextReader } from './follow-ups/question.js'
 import { interpretSentence, matchPhrases, maxFuzzyLength, noMatch } from './interpret-sentence.js'
 import { getLexicons, type Lexicon, type LexiconEntry, NotReady } from './lexicon.js'
 import type { ParsedUtterance, QuestionPart, SentenceMeaning } from './parsed-utterance.js'
+import { plainWords } from './plain-words.js'
 import { joinTags, type Sentence, splitSentences } from './sentences.js'
 
 /** How far a topic's score in the whole utterance may be below the best score. */
@@ -300,8 +300,7 @@ function partsOf(
     for (const topic of kept) taken.add(topic)
     const asides = meanings[h]?.asides ?? []
     // A guess may give way to what was spoken of.
-    const guessed =
-      kept.length > 0 && kept.every(isGuessed) && isShort(text.split('，').at(-1) ?? '')
+    const guessed = kept.length > 0 && kept.every(isGuessed) && isShort(text)
     return {
       text,
       topics: kept,

@@ -2,15 +2,7 @@
 import { findAttributes } from '../attributes.js'
 import { languageByScript } from '../finding-match.js'
 import type { ParsedUtterance } from '../parsed-utterance.js'
-import {
-  aboutFinding,
-  asksPain,
-  asksPainZh,
-  complete,
-  isMentioned,
-  painful,
-  rootOf,
-} from './findings.js'
+import { aboutFinding, asksPain, complete, isMentioned, painful, rootOf } from './findings.js'
 import { type FollowUp, isBrief, replaced } from './question.js'
 import { namesRegion, regionOf } from './regions.js'
 
@@ -22,11 +14,9 @@ export function anyPain({
   knowledge,
   text,
   alone,
-  doubtful,
   followed,
 }: FollowUp): ParsedUtterance | undefined {
-  const zh = doubtful && languageByScript(text) === 'zh' && asksPainZh(text)
-  if (!zh && !asksPain(text)) return undefined
+  if (!asksPain(text)) return undefined
   const pain = /\banywhere\b/.test(text)
     ? undefined
     : followed.find((id) => painful.test(knowledge.finding.get(id)?.name.en.toLowerCase() ?? ''))

@@ -78,10 +78,7 @@ export function nearestOf(ids: readonly string[], { scoreOf }: SimilarityMatch) 
 const treats = ({ reader, text }: Pick<FollowUp, 'reader' | 'text'>): boolean =>
   languageByScript(text) === 'zh' || reader.namesAside(text)
 
-/**
- * "Even more in bed?" after the itch: the detail of a topic that the question is most similar to. Long because each reading
- * gives way to the next.
- */
+/** "Even more in bed?" after the itch: the detail of a topic that the question is most similar to. */
 export function detailOfTopic(given: FollowUp): ParsedUtterance | undefined {
   const { knowledge, context, reader, text, alone, doubtful, followed } = given
   if (!doubtful && alone.kind !== 'aside') return undefined
@@ -129,9 +126,6 @@ const painOnly =
   /^(?:(?:and|so|is|are|it|they|does|do|did|any|also|at all|as well|with|that|there|the|have|has|had|having|you|he|she|got|get|been|in|feel|feeling|noticed|kind of|sort of) ?)*(?:pain|pains|painful|hurt|hurts|sore|ache|aches)(?: or (?:aches?|pains?|discomfort|soreness|anything))?(?: (?:at all|as well|too|with (?:it|that)|there|then|anywhere|now|right now|at the moment))*$|^(?:还|也|会|有点?)?(?:疼不疼|疼吗|疼么|疼呢)$/
 /** Whether a name is that of a pain. */
 export const painful = /\b(?:pain|painful)\b/
-
-/** Whether a Chinese question asks for nothing but pain, whatever was told before it: 手都裂了，疼不疼. */
-export const asksPainZh = (text: string): boolean => painOnly.test(text.split('，').at(-1) ?? '')
 
 const besideTopic = / with (?:it|that|this)$/
 

@@ -9,11 +9,11 @@ import { memoizeText } from '../../../../platform/memoize.js'
 import { normaliseText } from '../../../../text/phrase-search.js'
 import * as act from '../acts.js'
 import { findAttributes, isPersonal } from '../attributes.js'
-import { nameByPronoun } from '../carers.js'
-import { plainWords } from '../english/plain-words.js'
+import { nameByPronoun } from '../english/carers.js'
 import { languageByScript } from '../finding-match.js'
 import { attributeTopic, followedSymptoms, lastHistory } from '../focus.js'
 import type { ParsedUtterance } from '../parsed-utterance.js'
+import { plainWords } from '../plain-words.js'
 import { anyPain, asideOfRegion, sharedSymptom } from './anywhere.js'
 import {
   attributeOfGuess,
@@ -33,7 +33,6 @@ import {
   rootOf,
   sameRegion,
 } from './findings.js'
-import { ownWords, reactionTo } from './own-words.js'
 import {
   asksContent,
   choice,
@@ -159,8 +158,6 @@ export function understandInContext(
   }
   const spoken =
     corrected(given, said) ??
-    ownWords(given) ??
-    reactionTo(given) ??
     ofDenied(given) ??
     (asksPain(text) ? undefined : moreOfLife(given)) ??
     ofSpokenTopic(given) ??

@@ -1,9 +1,8 @@
 /** Corrections by the doctor: "The cough, I mean." asks of the cough what the question before asked of something else. */
-
-import { isRepair } from '../english/plain-words.js'
 import { languageByScript } from '../finding-match.js'
 import { attributeTopic, dialogueFocus } from '../focus.js'
 import type { ParsedUtterance } from '../parsed-utterance.js'
+import { isRepair } from '../plain-words.js'
 import { aboutTopic, painful } from './findings.js'
 import type { FollowUp } from './question.js'
 

@@ -2,8 +2,8 @@
  * What a doctor says around a question, put aside: whom it is said to ("dear"), that it is passed on ("ask him …"), asked
  * for the second time ("I asked when …") or corrected ("the cough, I mean"). In place of it stands the question itself.
  */
-import { memoizeText } from '../../../../platform/memoize.js'
-import { plainChinese } from '../chinese/variants.js'
+import { memoizeText } from '../../../platform/memoize.js'
+import { plainChinese } from './chinese/variants.js'
 
 const vocative =
   "(?:my )?(?:dear|love|darling|sweetheart|sweetie|pet|honey|hun|duck|mate|pal|buddy|my friend|sir|madam|ma'?am|miss|young (?:man|lady)|little (?:man|one)|champ)"
