@@ -126,7 +126,7 @@ test.skipIf(process.platform !== 'linux')(
     const counts: Record<string, number> = { driver: 0, server: 0, trainer: 0 }
     const names = Object.keys(counts)
     let at = start(['recipe.yaml', '--out', run, '--set', `training.steps=${steps}`])
-    for (let n = 0; n < kills * names.length; n++) {
+    for (let n = 0; n < kills * names.length && at.child.exitCode === null; ) {
       const name = names[n % names.length] as string
       // Not before the trainer has made a step: without any it is not tried again.
       const ready = () => jsonLines(join(run, 'trainer-metrics.jsonl')).length > 0
@@ -134,7 +134,9 @@ test.skipIf(process.platform !== 'linux')(
         await new Promise((done) => setTimeout(done, 20))
       await new Promise((done) => setTimeout(done, uniformInt(600, seed, 'wait', n)))
       const pid = victims(run, at.child)[name]
+      // Not there yet, as just after a restart.
       if (pid === undefined || at.child.exitCode !== null) continue
+      n++
       process.kill(pid, 'SIGKILL')
       counts[name] = (counts[name] ?? 0) + 1
       if (name !== 'driver') continue
