@@ -97,6 +97,14 @@ test('a trainer that fails at once is not tried again, and its last words are sh
   expect(said.err).toContain('exit code 3')
 }, 60_000)
 
+const commandOf = (pid: number): readonly string[] => {
+  try {
+    return readFileSync(`/proc/${pid}/cmdline`, 'utf8').split('\0')
+  } catch {
+    return []
+  }
+}
+
 /** The process ids of a run: its server's and its trainer's. */
 function victims(run: string, driver: ChildProcess): Record<string, number | undefined> {
   const children = (pid: number | undefined): number[] => {
@@ -111,7 +119,8 @@ function victims(run: string, driver: ChildProcess): Record<string, number | und
   const started = jsonLines(join(run, 'jobs', String(id), 'process.json'))[0]
   return {
     driver: driver.pid,
-    server: children(driver.pid)[0],
+    // It has other children at its start: the check of the interpreter.
+    server: children(driver.pid).find((pid) => commandOf(pid).includes('serve')),
     trainer: children(Number(started?.pid))[0],
   }
 }
