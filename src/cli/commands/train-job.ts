@@ -1,5 +1,5 @@
 /** `bedside train` with a trainer that owns its process: its server, where its job runs, and the command it would be. */
-import { spawn } from 'node:child_process'
+import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync } from 'node:fs'
 import { join, resolve } from 'node:path'
@@ -27,8 +27,14 @@ import type { Terminal } from '../print/output.js'
 /** Seconds for a server to begin to listen. */
 const startSeconds = 60
 
+/** A server process, and its end. */
+interface RunningServe {
+  readonly child: ChildProcessWithoutNullStreams
+  readonly ended: Promise<unknown>
+}
+
 /** One process of `bedside serve`. @throws Fault `bad-input` with its own words where it does not start */
-async function startServe(plan: JobServerPlan) {
+async function startServe(plan: JobServerPlan): Promise<RunningServe> {
   const main = join(packageRoot(), 'dist', 'cli', 'main.js')
   const { recipe, tokenizer, host, port, workers, tokenFile, record } = plan
   const flags = { recipe, tokenizer, host, port, workers, 'token-file': tokenFile, record }
@@ -51,6 +57,8 @@ async function startServe(plan: JobServerPlan) {
   ])
   late.abort()
   if (outcome === 'listens') return { child, ended }
+  // Killed by somebody before it listened.
+  if (outcome === 'ended' && child.signalCode !== null) return startServe(plan)
   child.kill('SIGKILL')
   throw new Fault(
     'bad-input',

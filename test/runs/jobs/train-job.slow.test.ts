@@ -97,6 +97,14 @@ test('a trainer that fails at once is not tried again, and its last words are sh
   expect(said.err).toContain('exit code 3')
 }, 60_000)
 
+const commandOf = (pid: number): readonly string[] => {
+  try {
+    return readFileSync(`/proc/${pid}/cmdline`, 'utf8').split('\0')
+  } catch {
+    return []
+  }
+}
+
 /** The process ids of a run: its server's and its trainer's. */
 function victims(run: string, driver: ChildProcess): Record<string, number | undefined> {
   const children = (pid: number | undefined): number[] => {
@@ -111,7 +119,8 @@ function victims(run: string, driver: ChildProcess): Record<string, number | und
   const started = jsonLines(join(run, 'jobs', String(id), 'process.json'))[0]
   return {
     driver: driver.pid,
-    server: children(driver.pid)[0],
+    // It has other children at its start: the check of the interpreter.
+    server: children(driver.pid).find((pid) => commandOf(pid).includes('serve')),
     trainer: children(Number(started?.pid))[0],
   }
 }
@@ -126,7 +135,7 @@ test.skipIf(process.platform !== 'linux')(
     const counts: Record<string, number> = { driver: 0, server: 0, trainer: 0 }
     const names = Object.keys(counts)
     let at = start(['recipe.yaml', '--out', run, '--set', `training.steps=${steps}`])
-    for (let n = 0; n < kills * names.length; n++) {
+    for (let n = 0; n < kills * names.length && at.child.exitCode === null; ) {
       const name = names[n % names.length] as string
       // Not before the trainer has made a step: without any it is not tried again.
       const ready = () => jsonLines(join(run, 'trainer-metrics.jsonl')).length > 0
@@ -134,7 +143,9 @@ test.skipIf(process.platform !== 'linux')(
         await new Promise((done) => setTimeout(done, 20))
       await new Promise((done) => setTimeout(done, uniformInt(600, seed, 'wait', n)))
       const pid = victims(run, at.child)[name]
+      // Not there yet, as just after a restart.
       if (pid === undefined || at.child.exitCode !== null) continue
+      n++
       process.kill(pid, 'SIGKILL')
       counts[name] = (counts[name] ?? 0) + 1
       if (name !== 'driver') continue
