@@ -175,7 +175,7 @@ def logprobs_of(turns):
 
 def fits(turns, whole, mask, start, forks):
     """Whether a sample is a consultation's draws: every prompt a prefix, every draw where it was drawn."""
-    if turns[-1][0] != whole[: len(turns[-1][0])]:
+    if turns[-1][0] + turns[-1][1] != whole:
         return False
     for prompt, ids, _ in turns:
         at = len(prompt)
