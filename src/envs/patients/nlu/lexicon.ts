@@ -183,7 +183,8 @@ function* similarityOf(
   const phrases = yield* labelled.rest()
   const known = yield* readUpdates(updatesFile(language), phrases)
   const { findNearest } = yield* buildSimilarityIndex(phrases, scriptOf[language], known)
-  return memoizeText(findNearest, { most: 8 })
+  // A text is asked about several times in its turn, and again by other patients; a result holds a score a finding.
+  return memoizeText(findNearest, { most: 1024, longest: 512 })
 }
 
 /** The parts of a lexicon. Each is made when it is first needed. */

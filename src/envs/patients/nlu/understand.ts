@@ -427,10 +427,13 @@ const interpreters = perKnowledge((knowledge) => {
   const reader = (lexicon: Lexicon): TextReader => ({
     parse: memoizeText((utterance: string) => interpret(lexicon, utterance), cacheBounds),
     alike: (text) => lexicon.findSimilar(text),
-    named: (text) =>
-      findPhrases(lexicon.tree(text), normaliseText(text))
-        .filter(isFindingMatch)
-        .map(({ value }) => value.id),
+    named: memoizeText(
+      (text) =>
+        findPhrases(lexicon.tree(text), normaliseText(text))
+          .filter(isFindingMatch)
+          .map(({ value }) => value.id),
+      cacheBounds,
+    ),
     namesAside: (text) => namesAside(lexicon, text),
     isWritten: memoizeText((text) => lexicon.exactQuestion(text) !== undefined, cacheBounds),
   })

@@ -1,5 +1,6 @@
 /** Which finding a follow-up question is about, where it names none or another one of the same name. */
 import type { Knowledge } from '../../../../knowledge/knowledge.js'
+import { perKnowledge } from '../../../../knowledge/per-knowledge.js'
 import * as act from '../acts.js'
 import { type AskedAttribute, findAttributes } from '../attributes.js'
 import { ownViews } from '../english/beside-symptoms.js'
@@ -78,6 +79,32 @@ export function nearestOf(ids: readonly string[], { scoreOf }: SimilarityMatch) 
 const treats = ({ reader, text }: Pick<FollowUp, 'reader' | 'text'>): boolean =>
   languageByScript(text) === 'zh' || reader.namesAside(text)
 
+/** The findings of the knowledge base, by what `keyOf` gives of each. */
+function idsBy<K>(
+  findings: Knowledge['findings'],
+  keyOf: (id: string) => K | undefined,
+): ReadonlyMap<K, readonly string[]> {
+  const ids = new Map<K, string[]>()
+  for (const { id } of findings) {
+    const key = keyOf(id)
+    if (key !== undefined) ids.set(key, [...(ids.get(key) ?? []), id])
+  }
+  return ids
+}
+
+/** A complaint with its details, by the complaint. */
+const idsByRoot = perKnowledge((knowledge) =>
+  idsBy(knowledge.findings, (id) => rootOf(knowledge, id)),
+)
+
+/** What a patient knows of a region. */
+const idsByRegion = perKnowledge((knowledge) =>
+  idsBy(
+    knowledge.findings.filter(({ knownBy }) => knownBy === 'patient'),
+    (id) => regionOf(knowledge, id),
+  ),
+)
+
 /** "Even more in bed?" after the itch: the detail of a topic that the question is most similar to. */
 export function detailOfTopic(given: FollowUp): ParsedUtterance | undefined {
   const { knowledge, context, reader, text, alone, doubtful, followed } = given
@@ -99,11 +126,7 @@ export function detailOfTopic(given: FollowUp): ParsedUtterance | undefined {
     const wanted = asked && attributeTopic(knowledge, topic, asked)
     if (wanted && !wanted.missing && rootOf(knowledge, wanted.finding) === root)
       return aboutTopic(alone, wanted)
-    const own = knowledge.findings.filter(({ id }) => rootOf(knowledge, id) === root)
-    const nearest = nearestOf(
-      own.map(({ id }) => id),
-      alike,
-    )
+    const nearest = nearestOf(idsByRoot(knowledge).get(root) ?? [], alike)
     if (!nearest || nearest.score < Math.max(least, alike.score - below)) continue
     const cue = languageByScript(text) === 'zh' ? findAttributes(text)[0] : undefined
     // 是突然痒起来的吗 is not about the itch at night.
@@ -158,12 +181,11 @@ function findingOfRegion(given: FollowUp, region: Region): string | undefined {
   const one = found !== undefined && !reader.named(word).includes(found)
   if (one && found !== said && near(found) && !(said && names.includes(said))) return found
   if (!doubtful || choice.test(text)) return undefined
-  const those = knowledge.findings.filter(({ id, knownBy }) => knownBy === 'patient' && near(id))
+  const those = idsByRegion(knowledge)
+    .get(region)
+    ?.filter((id) => id !== followed[0])
   const alike = reader.alike(text)
-  const nearest = nearestOf(
-    those.map(({ id }) => id),
-    reader.alike(whole),
-  )
+  const nearest = nearestOf(those ?? [], reader.alike(whole))
   // The word for the region must not be all that they have in common.
   return nearest &&
     alike.scoreOf(nearest.id) >= regional.own &&
