@@ -230,7 +230,7 @@ describe('a backend of one’s own', () => {
     expect((await configOf(out)).own).toBeUndefined()
     expect(() => registerBackend('embedded', open)).toThrow('taken')
     await expect(train({ backend: 'bandti' }, { out: join(folder, 'x') })).rejects.toThrow(
-      'the recipe: backend: expected embedded, sidecar, bandit, or a module (.mjs) that exports `backend` (did you mean `bandit`?), got `"bandti"`',
+      'the recipe: backend: expected embedded, sidecar, slime, verl, bandit, or a module (.mjs) that exports `backend` (did you mean `bandit`?), got `"bandti"`',
     )
   })
 

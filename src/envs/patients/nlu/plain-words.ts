@@ -7,11 +7,13 @@ import { plainChinese } from './chinese/variants.js'
 
 const vocative =
   "(?:my )?(?:dear|love|darling|sweetheart|sweetie|pet|honey|hun|duck|mate|pal|buddy|my friend|sir|madam|ma'?am|miss|young (?:man|lady)|little (?:man|one)|champ)"
+/** Words that are nothing else: a pet, or what one used to love, may be asked about. */
+const onlyVocative = "(?:my )?(?:dear|darling|sweetheart|sweetie|sir|madam|ma'am)"
 const interrogative = 'when|how|what|where|which|who|why|whether|if|about'
 
 /** Patterns of English frames, each with what is left. */
 const frames: readonly (readonly [RegExp, string])[] = [
-  [new RegExp(`,? \\b${vocative}(?=\\s*(?:[.?!]|$))`, 'gi'), ''],
+  [new RegExp(`(?:, \\b${vocative}| \\b${onlyVocative})(?=\\s*(?:[.?!]|$))`, 'gi'), ''],
   [new RegExp(`(?<=[,.?!] ?|^)${vocative},\\s*`, 'gi'), ''],
   [new RegExp(`, ${vocative},`, 'gi'), ','],
   // "Could you ask him when it started?"
