@@ -1,5 +1,5 @@
 /** The client against a real Ray head on loopback. */
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { followJob } from '../../../src/trainers/jobs/job.js'
 import { rayJobs } from '../../../src/trainers/jobs/ray.js'
 import { hasRay, type RayHead, rayPython, startRayHead } from '../../fixtures/ray-head.js'
@@ -48,12 +48,13 @@ describe.skipIf(!hasRay)('a Ray head', () => {
     const failed = await followJob(jobs, 'fails', { onLine, everyMs })
     expect(failed).toMatchObject({ status: 'failed', exitCode: 3 })
     expect(lines).toContain('last words')
-    const stopped = followJob(jobs, 'runs', {
-      everyMs,
-      onLine: (line) => {
-        if (line === 'begun') void jobs.stop('runs')
-      },
-    })
+    // Ray tells the lines of a job that goes on a few at a time, so a lone one may be late.
+    await vi.waitFor(
+      async () => expect(await jobs.state('runs')).toMatchObject({ status: 'running' }),
+      { timeout: 30_000, interval: everyMs },
+    )
+    const stopped = followJob(jobs, 'runs', { everyMs, onLine: () => undefined })
+    await jobs.stop('runs')
     expect(await stopped).toMatchObject({ status: 'stopped' })
     await jobs.stop('runs')
     await jobs.stop('nobody')
