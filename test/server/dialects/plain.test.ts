@@ -98,6 +98,19 @@ describe('the plain dialect', () => {
     expect(server.service.sessions.counts.open).toBe(1)
   })
 
+  test('serves clients of its own series of releases, and those that name none', async () => {
+    const { request } = await testServer({ version: '0.3.1' })
+    const ask = (version: string) =>
+      request('POST', '/v1/sessions', {}, { 'x-api-key': token, 'x-bedside-version': version })
+    expect((await request('POST', '/v1/sessions', {})).status).toBe(201)
+    expect((await ask('0.3.9')).status).toBe(201)
+    for (const other of ['0.4.0', '1.3.1', 'nonsense', '']) {
+      const { status, body } = await ask(other)
+      expect([status, body.error.code, body.error.server]).toEqual([426, 'version', '0.3.1'])
+      expect(body.error.message).toContain(`got \`${other}\``)
+    }
+  })
+
   test('ends a session once', async () => {
     const { request, server } = await testServer()
     const { body } = await request('POST', '/v1/sessions', {})
