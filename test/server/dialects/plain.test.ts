@@ -69,7 +69,10 @@ describe('the plain dialect', () => {
     [{ seed: -1 }, 'seed'],
     [{ seed: 2 ** 32 }, 'seed'],
     [{ reward: './mine.mjs' }, 'a client cannot name a file'],
-    [{ reward: 'defualt' }, 'default'],
+    [
+      { reward: 'defualt' },
+      'reward: expected the name of a reward, got `defualt`; did you mean `default`?',
+    ],
     [{ persona: 'angry' }, 'persona'],
     [{ clinic: ['nowhere'] }, 'clinic'],
     ['{"seed": NaN}', 'JSON'],
