@@ -1,7 +1,7 @@
 /** The recipes in Python, run small: the real libraries, a real server, a model of random weights. */
 import { execFile, execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { delimiter, dirname, join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
@@ -44,6 +44,8 @@ describeWithPython('the recipes of TRL', 'trl', () => {
         '60',
         '--steps',
         '2',
+        '--patients',
+        '8',
         '--group',
         '4',
       ]
@@ -51,6 +53,9 @@ describeWithPython('the recipes of TRL', 'trl', () => {
       await promisify(execFile)(pythonOf('trl') ?? '', line, { env: environment(), maxBuffer: 1e8 })
       const told = JSON.parse(readFileSync(join(out, 'result.json'), 'utf8'))
       expect(told.curve).toHaveLength(2)
+      const picture = ['curves', out, '--out', out, '--json']
+      const drawn = execFileSync(built.command[0] ?? '', [built.command[1] ?? '', ...picture])
+      expect(existsSync(JSON.parse(drawn.toString()).png)).toBe(true)
       // It has learnt to talk, of which a diagnosis is the end, and the coin of whom it learnt is right half of the time.
       expect(told.before).toBeGreaterThan(0.15)
       expect(told.before).toBeLessThan(0.85)
