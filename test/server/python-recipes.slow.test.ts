@@ -82,6 +82,38 @@ describeWithPython('the recipes of TRL', 'trl', () => {
   }, 120_000)
 })
 
+describeWithPython('what the page From Python says', 'gym', () => {
+  const python = (...line: readonly string[]) =>
+    execFileSync(pythonOf('gym') ?? '', [...line], { env: environment(), encoding: 'utf8' })
+
+  test('its first lines play a consultation to its reward', () => {
+    const page = readFileSync(join(root, 'docs/python.md'), 'utf8')
+    const [, code = ''] = /```python\n([\s\S]*?)```/.exec(page) ?? []
+    expect(code).toContain('bedside.make')
+    const told = python('-c', `${code}\nprint(terminated, type(reward).__name__, info["stop"])`)
+    expect(told).toMatch(/^Patient: /)
+    expect(told.trimEnd().split('\n').at(-1)).toBe('True float diagnosed')
+  }, 120_000)
+
+  test('64 envs of a vector step together', () => {
+    const code = `import bedside
+env = bedside.make_vec(64, tier="easy")
+env.reset(seed=list(range(64)))
+for n in range(10):
+    heard, reward, terminated, truncated, info = env.step(["Do you have a fever?"] * 64)
+print(len(heard), int(truncated.sum()))
+env.close()`
+    expect(python('-c', code).trim()).toBe('64 64')
+  }, 120_000)
+
+  test("OpenEnv's clients play: async, sync and tools", () => {
+    const told = python(join(recipes, 'openenv_clients.py'))
+    expect(told).toMatch(/^reward -?[\d.]+ \{/m)
+    expect(told).toContain("['ask_patient', 'order_exam', 'diagnose']")
+    expect(told.match(/\[Turns left: \d+\]/g)?.length).toBeGreaterThan(3)
+  }, 120_000)
+})
+
 /** A server of consultations that asks for no token, as a recipe's own command starts it. */
 async function openServer(...flags: readonly string[]) {
   const [program = '', ...line] = built.command
