@@ -188,11 +188,17 @@ function acceptSockets(service: Service, place?: WorkerPlace) {
   return { sockets, accept }
 }
 
+/**
+ * Connections that may wait to be accepted, as many as systems allow by default. With Node's 511 a thousand clients that
+ * come at once find no room: the kernel drops the last step of their handshakes, and resets them a minute later.
+ */
+const backlog = 4096
+
 /** Begins to listen. Returns the port. */
 async function listen(server: Server, where: ListenOptions): Promise<number> {
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject)
-    server.listen(where, resolve)
+    server.listen({ ...where, backlog }, resolve)
   })
   return (server.address() as AddressInfo).port // of a server that listens on a port
 }
