@@ -65,6 +65,19 @@ describe('a view', () => {
     })
   })
 
+  test('are shared by siblings, so that nobody can write to them', () => {
+    const [one, other] = [examinerView(tinyLung), examinerView({ ...tinyLung })]
+    for (const name of ['findings', 'results', 'history'] as const) {
+      const map = one[name] as Map<string, unknown>
+      expect(other[name]).toBe(map)
+      for (const write of [() => map.set('x', {}), () => map.delete('shadow'), () => map.clear()])
+        expect(write).toThrow(TypeError)
+    }
+    expect(one.findings.size).toBe(1)
+    const changed = patientView({ ...tinyLung, findings: tinyLung.findings.slice(1) })
+    expect([...changed.findings.keys()]).toEqual(['fever', 'heartburn'])
+  })
+
   for (const view of [doctorView, patientView, examinerView])
     test(`${view.name} names no diagnosis`, () => {
       expect(contents(view(tinyLung))).not.toMatch(

@@ -128,12 +128,24 @@ def masked(tokenizer: Any, talk: list[dict[str, str]]) -> tuple[list[int], list[
     return ids, said
 
 
+def keep(out: Path, told: dict[str, Any], curve: list[float]) -> None:
+    """Writes `result.json`, and the two files that `bedside curves` draws."""
+    (out / "result.json").write_text(json.dumps({**told, "curve": curve}) + "\n")
+    lines = [{"type": "step", "step": step, "reward": reward} for step, reward in enumerate(curve, 1)]
+    levels = {0: told["before"], len(curve): told["after"]}
+    lines += [{"type": "held-out", "step": step, "accuracy": level} for step, level in levels.items()]
+    (out / "metrics.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+    # As many patients have one disease as the other, so that a coin is right half of the time. No ceiling was measured.
+    held_out = {"floor": {"name": "a coin", "accuracy": 0.5}, "ceiling": {"accuracy": None}}
+    (out / "report.json").write_text(json.dumps({"heldOut": held_out}) + "\n")
+
+
 def measure(trainer: Any, given: Any) -> None:
-    """Trains with TRL; writes `result.json`: what held-out patients pay before and after, and each step's reward."""
+    """Trains with TRL, and keeps what held-out patients pay before and after, and each step's reward."""
     before = trainer.evaluate()
     trainer.train()
     after = trainer.evaluate()
     curve = [entry["reward"] for entry in trainer.state.log_history if "reward" in entry]
     told = {"seed": given.seed, "heldout": given.heldout, "before": before["eval_reward"], "after": after["eval_reward"]}
-    (given.out / "result.json").write_text(json.dumps({**told, "curve": curve}) + "\n")
+    keep(given.out, told, curve)
     print(json.dumps(told))

@@ -1,6 +1,6 @@
 /** Builds the `bedside` command line: every command with its flags. A command's module is loaded when it runs. */
 import { Command, CommanderError } from 'commander'
-import { version } from './commands/version.js'
+import { packageVersion } from '../platform/package-root.js'
 import { addExamples, type Declare } from './flags/declare.js'
 import { addCases, addKnowledge, addPatient, addRewards } from './flags/declare-data.js'
 import {
@@ -50,7 +50,7 @@ function createProgram({ stdout, stderr }: Terminal, plain: () => void): Command
     .option('-V, --version', 'print the version')
     .on('option:no-color', plain)
     .on('option:version', () => {
-      stdout.write(`${version()}\n`)
+      stdout.write(`${packageVersion()}\n`)
       throw new CommanderError(0, 'commander.version', 'version')
     })
 }

@@ -19,3 +19,12 @@ export function deepFreeze<T>(value: T): T {
   for (const key in value) if (Object.hasOwn(value, key)) deepFreeze(value[key])
   return value
 }
+
+/** Makes a map that throws where somebody writes to it: to freeze a Map leaves its entries open. */
+export function readOnlyMap<K, V>(entries: Iterable<readonly [K, V]>): ReadonlyMap<K, V> {
+  const map = new Map(entries)
+  const value = (): never => {
+    throw new TypeError('Expected nobody to write to this map')
+  }
+  return Object.defineProperties(map, { set: { value }, delete: { value }, clear: { value } })
+}

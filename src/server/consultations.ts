@@ -12,6 +12,7 @@ import { errorMessage } from '../error.js'
 import type { Knowledge } from '../knowledge/knowledge.js'
 import { tiers } from '../knowledge/tiers.js'
 import { parsePersona } from '../persona.js'
+import { suggestNames } from '../platform/did-you-mean.js'
 import { memoizeByIdentity, memoizeText } from '../platform/memoize.js'
 import type { Reward } from '../reward.js'
 import { formularyOf } from '../rewards/outcome/formulary.js'
@@ -78,10 +79,13 @@ function fileCase(
 
 /** A reward by name; names come from outside, so that none may be a module. */
 function findReward(name: string, knowledge: Knowledge, tier: keyof typeof tiers): Promise<Reward> {
-  if (isModule(name))
-    throw new RangeError(
-      `expected one of ${knownRewardNames().join(', ')}, got \`${name}\`: a client cannot name a file`,
-    )
+  const known = knownRewardNames()
+  if (!known.includes(name)) {
+    const [near] = suggestNames(name, known, 1)
+    const hint = near === undefined ? `known are ${known.join(', ')}` : `did you mean \`${near}\`?`
+    const why = isModule(name) ? 'a client cannot name a file' : hint
+    throw new RangeError(`expected the name of a reward, got \`${name}\`; ${why}`)
+  }
   return resolveReward(name, { knowledge, formulary: formularyOf(knowledge), tier: tiers[tier] })
 }
 

@@ -52,6 +52,23 @@ export async function readJson<T>(
   return readBody(schema, text.trim() === '' ? {} : parseJson(text), name)
 }
 
+/** Header in which a client of this package says its version. */
+const versionHeader = 'x-bedside-version'
+
+/** Releases that work together: those of one minor version before 1.0, of one major version since. */
+const seriesOf = (version: string): string => /^(?:0\.\d+|[1-9]\d*)/.exec(version)?.[0] ?? version
+
+/** Refuses a client of a release that may mean other things by the same words. @throws Refusal `version` */
+export function checkClientVersion({ req }: Context, version: string): void {
+  const client = req.header(versionHeader)
+  if (client === undefined || seriesOf(client) === seriesOf(version)) return
+  throw new Refusal(
+    'version',
+    `Expected a client of version ${seriesOf(version)}.x, as this server is ${version}, got \`${client.slice(0, 40)}\`: install the same version of both`,
+    { server: version },
+  )
+}
+
 /** The reply to what a request threw. Nothing of the server's inside is in it. */
 export function failureReply(context: Context, error: unknown): Response {
   const refusal =

@@ -8,6 +8,7 @@ export type RefusalCode =
   | 'conflict'
   | 'session-gone'
   | 'too-large'
+  | 'version'
   | 'capacity'
   | 'draining'
   | 'deadline'
@@ -21,6 +22,7 @@ export const refusalStatus = {
   conflict: 409,
   'session-gone': 410,
   'too-large': 413,
+  version: 426,
   capacity: 503,
   draining: 503,
   deadline: 504,

@@ -8,6 +8,7 @@ import type { Duplex } from 'node:stream'
 import { getRequestListener } from '@hono/node-server'
 import { type Context, Hono } from 'hono'
 import { type WebSocket, WebSocketServer } from 'ws'
+import { packageVersion } from '../platform/package-root.js'
 import type { ChatTokenizer } from '../trainers/tokens/chat-tokenizer.js'
 import { type Consultations, type FileCases, openConsultations } from './consultations.js'
 import { dialectNames, type ServerDialect } from './dialect-names.js'
@@ -50,6 +51,7 @@ export interface ServerOptions extends Omit<SessionBounds, 'worker'> {
   readonly longestBody?: number
   /** Seconds that a step may take. @default 50 */
   readonly deadlineSeconds?: number
+  /** @default the package's */
   readonly version?: string
   /** Of sessions in tokens. @default none: they are refused */
   readonly tokenizer?: ChatTokenizer
@@ -186,11 +188,17 @@ function acceptSockets(service: Service, place?: WorkerPlace) {
   return { sockets, accept }
 }
 
+/**
+ * Connections that may wait to be accepted, as many as systems allow by default. With Node's 511 a thousand clients that
+ * come at once find no room: the kernel drops the last step of their handshakes, and resets them a minute later.
+ */
+const backlog = 4096
+
 /** Begins to listen. Returns the port. */
 async function listen(server: Server, where: ListenOptions): Promise<number> {
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject)
-    server.listen(where, resolve)
+    server.listen({ ...where, backlog }, resolve)
   })
   return (server.address() as AddressInfo).port // of a server that listens on a port
 }
@@ -206,7 +214,13 @@ async function endConnections(server: Server): Promise<void> {
 
 /** The inside of a server. */
 function openService(options: ServerOptions): Service {
-  const { version = '0', longestBody = 65_536, deadlineSeconds = 50, place, tokenizer } = options
+  const {
+    version = packageVersion(),
+    longestBody = 65_536,
+    deadlineSeconds = 50,
+    place,
+    tokenizer,
+  } = options
   const { consultations = openConsultations(options.cases) } = options
   const bounds = { ...options, ...(place && { worker: place.number }) }
   const sessions = openSessions(consultations, bounds)

@@ -1,6 +1,6 @@
 /** What every dialect of a server stands on: sessions, their steps under a deadline, and the counts. */
 import { setMaxListeners } from 'node:events'
-import pLimit from 'p-limit'
+import { firstCome } from '../platform/first-come.js'
 import type { ChatTokenizer } from '../trainers/tokens/chat-tokenizer.js'
 import type { DrawnIds } from '../trainers/tokens/token-session.js'
 import type { WireAction } from './action.js'
@@ -39,7 +39,12 @@ export interface Service {
   ): Promise<OpenSession<TokenPlay>>
   /** A signal that fires when what begins now has taken too long. */
   readonly deadline: () => AbortSignal
-  /** Takes one action within the deadline. */
+  /**
+   * Does `work` when its turn has come among the steps of the server; the step that it takes by the service given to it
+   * does not wait again. What waits should be little: it outlives the collector's young generation.
+   */
+  inTurn<T>(work: (now: Service) => Promise<T>): Promise<T>
+  /** Takes one action within the deadline, when its turn has come. */
   step(session: ServerSession, action: WireAction, index?: number): Promise<SessionReply>
 }
 
@@ -61,6 +66,16 @@ function sharedDeadlines(seconds: number): () => AbortSignal {
   }
 }
 
+/** Makes the call that takes a step which came now: the time that it waits for its turn counts. */
+function stepOfNow(metrics: Metrics, signal: AbortSignal): Service['step'] {
+  const started = performance.now()
+  return async (session, action, index) => {
+    const reply = await session.step(action, { index, signal })
+    metrics.stepped((performance.now() - started) / 1000)
+    return reply
+  }
+}
+
 /** Makes the inside of a server. */
 export function makeService({
   deadlineSeconds,
@@ -76,13 +91,13 @@ export function makeService({
 }): Service {
   const { sessions, metrics } = given
   const deadline = sharedDeadlines(deadlineSeconds)
-  const inOrder = pLimit(stepsAtOnce)
+  const inOrder = firstCome(stepsAtOnce)
   const start = (options: SessionOptions, given: Opening): SessionStart => {
     const { id, actions = [], abandoned } = given
     const signal = abandoned ? AbortSignal.any([deadline(), abandoned]) : deadline()
     return { id, options, actions, signal }
   }
-  return {
+  const service: Service = {
     ...given,
     deadline,
     async openTokens(options, limits, draws) {
@@ -93,12 +108,14 @@ export function makeService({
     },
     open: (options, opening = {}) => sessions.open(start(options, opening)),
     reopen: (id, options, opening = {}) => sessions.reopen(id, start(options, opening)),
-    async step(session, action, index) {
-      const started = performance.now()
-      const signal = deadline()
-      const reply = await inOrder(() => session.step(action, { index, signal }))
-      metrics.stepped((performance.now() - started) / 1000)
-      return reply
+    inTurn(work) {
+      const now = stepOfNow(metrics, deadline())
+      return inOrder(() => work({ ...service, step: now }))
+    },
+    step(session, action, index) {
+      const now = stepOfNow(metrics, deadline())
+      return inOrder(() => now(session, action, index))
     },
   }
+  return service
 }

@@ -20,7 +20,7 @@ import gymnasium  # noqa: E402
 from gymnasium.utils.env_checker import check_env  # noqa: E402
 
 import bedside  # noqa: E402
-from bedside import _server  # noqa: E402
+from bedside import _server, aio, consultation as wire  # noqa: E402
 
 
 def transcript(step, first):
@@ -74,6 +74,24 @@ def refusals():
     return found
 
 
+def of_other_release():
+    """What a client of another series of releases is told, with and without asyncio."""
+
+    async def ask():
+        async with bedside.AsyncClient() as client:
+            await client.open()
+
+    found = []
+    wire.__version__ = aio.__version__ = "99.0.0"
+    for opened in (lambda: bedside.Client().open(), lambda: asyncio.run(ask())):
+        try:
+            opened()
+        except bedside.Refused as error:
+            found.append([error.code, error.details["server"]])
+    wire.__version__ = aio.__version__ = bedside.__version__
+    return found
+
+
 def lost_server(seed):
     """The server is killed in the middle; the next step goes on at another, with the actions before."""
     with bedside.serve() as one:
@@ -113,6 +131,7 @@ heard = environment.ask_patient("Do you have a fever?")
 environment.diagnose("influenza", "rest")
 reward = environment.get_reward()
 
+other = of_other_release()
 lost = lost_server(given["seeds"][0])
 shared = _server._shared
 assert shared is not None
@@ -131,6 +150,8 @@ json.dump(
         "tool": {"opened": opened, "heard": heard, "reward": reward},
         "lost": lost,
         "refusals": refusals(),
+        "version": bedside.__version__,
+        "other": other,
         "left": [line for line in left.splitlines() if "serve" in line],
         "asyncio": asyncio.run(play_async(given["seeds"])),
     },

@@ -1,7 +1,7 @@
 /** The recipes in Python, run small: the real libraries, a real server, a model of random weights. */
 import { execFile, execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { delimiter, dirname, join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
@@ -44,6 +44,8 @@ describeWithPython('the recipes of TRL', 'trl', () => {
         '60',
         '--steps',
         '2',
+        '--patients',
+        '8',
         '--group',
         '4',
       ]
@@ -51,6 +53,9 @@ describeWithPython('the recipes of TRL', 'trl', () => {
       await promisify(execFile)(pythonOf('trl') ?? '', line, { env: environment(), maxBuffer: 1e8 })
       const told = JSON.parse(readFileSync(join(out, 'result.json'), 'utf8'))
       expect(told.curve).toHaveLength(2)
+      const picture = ['curves', out, '--out', out, '--json']
+      const drawn = execFileSync(built.command[0] ?? '', [built.command[1] ?? '', ...picture])
+      expect(existsSync(JSON.parse(drawn.toString()).png)).toBe(true)
       // It has learnt to talk, of which a diagnosis is the end, and the coin of whom it learnt is right half of the time.
       expect(told.before).toBeGreaterThan(0.15)
       expect(told.before).toBeLessThan(0.85)
@@ -74,6 +79,38 @@ describeWithPython('the recipes of TRL', 'trl', () => {
     expect(columns).toEqual(['prompt', 'tier', 'seed', 'index'])
     expect(second).toMatchObject({ seed: 1, index: 1, tier: 'easy' })
     expect(second.prompt.map(({ role }: { role: string }) => role)).toEqual(['system', 'user'])
+  }, 120_000)
+})
+
+describeWithPython('what the page From Python says', 'gym', () => {
+  const python = (...line: readonly string[]) =>
+    execFileSync(pythonOf('gym') ?? '', [...line], { env: environment(), encoding: 'utf8' })
+
+  test('its first lines play a consultation to its reward', () => {
+    const page = readFileSync(join(root, 'docs/python.md'), 'utf8')
+    const [, code = ''] = /```python\n([\s\S]*?)```/.exec(page) ?? []
+    expect(code).toContain('bedside.make')
+    const told = python('-c', `${code}\nprint(terminated, type(reward).__name__, info["stop"])`)
+    expect(told).toMatch(/^Patient: /)
+    expect(told.trimEnd().split('\n').at(-1)).toBe('True float diagnosed')
+  }, 120_000)
+
+  test('64 envs of a vector step together', () => {
+    const code = `import bedside
+env = bedside.make_vec(64, tier="easy")
+env.reset(seed=list(range(64)))
+for n in range(10):
+    heard, reward, terminated, truncated, info = env.step(["Do you have a fever?"] * 64)
+print(len(heard), int(truncated.sum()))
+env.close()`
+    expect(python('-c', code).trim()).toBe('64 64')
+  }, 120_000)
+
+  test("OpenEnv's clients play: async, sync and tools", () => {
+    const told = python(join(recipes, 'openenv_clients.py'))
+    expect(told).toMatch(/^reward -?[\d.]+ \{/m)
+    expect(told).toContain("['ask_patient', 'order_exam', 'diagnose']")
+    expect(told.match(/\[Turns left: \d+\]/g)?.length).toBeGreaterThan(3)
   }, 120_000)
 })
 

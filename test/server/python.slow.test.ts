@@ -1,6 +1,7 @@
-import { execFileSync, spawn } from 'node:child_process'
+import { execFileSync, spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
-import { cpSync } from 'node:fs'
+import { cpSync, mkdirSync, readdirSync, readFileSync, realpathSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
@@ -9,6 +10,7 @@ import { labelled } from '../../src/agents/grammars/labelled.js'
 import { spoken } from '../../src/agents/grammars/spoken.js'
 import { ended } from '../../src/env.js'
 import { make } from '../../src/index.js'
+import { packageVersion } from '../../src/platform/package-root.js'
 import { type BuiltPackage, buildPackage } from '../fixtures/built.js'
 import { describeWithPython, pythonOf } from '../fixtures/python.js'
 
@@ -55,6 +57,10 @@ describeWithPython('the Python package', 'gym', (run) => {
     expect(told.vector).toEqual(Array(8).fill(true))
     expect(told.tool.reward).toEqual(expect.any(Number))
     expect(told.refusals.map(([code]: [string]) => code)).toEqual(Array(3).fill('bad-request'))
+    expect(told.version).toBe(packageVersion())
+    const manifest = readFileSync(join(source, 'pyproject.toml'), 'utf8')
+    expect(manifest).toContain(`version = "${packageVersion()}"`)
+    expect(told.other).toEqual(Array(2).fill(['version', packageVersion()]))
     expect(told.left).toEqual([])
   }, 300_000)
 })
@@ -147,6 +153,36 @@ describeWithPython('the wheel', 'gym', () => {
     console.log(
       `pip install and first step: ${seconds} s; make to first step ${told.first} s, again ${told.warm} s`,
     )
+  }, 300_000)
+
+  test('installs from the npm tarball, and finds the command that came with it from anywhere', async () => {
+    const [packed, clean] = ['packed', 'from-tarball'].map((at) => join(built.folder, at))
+    mkdirSync(packed ?? '')
+    // A copy: what npm packs are files, and the build links to them.
+    for (const part of ['package.json', 'dist', 'src/server/python', 'data'])
+      cpSync(join(part === 'dist' ? built.folder : root, part), join(packed ?? '', part), {
+        recursive: true,
+      })
+    execFileSync('npm', ['pack', '--silent', '--ignore-scripts'], { cwd: packed })
+    const [tarball = ''] = readdirSync(packed ?? '').filter((name) => name.endsWith('.tgz'))
+    execFileSync('tar', ['-xzf', tarball], { cwd: packed })
+    execFileSync(pythonOf('gym') ?? '', ['-m', 'venv', clean ?? ''])
+    const own = join(clean ?? '', 'bin', 'python')
+    const from = join(packed ?? '', 'package/src/server/python')
+    execFileSync(own, ['-m', 'pip', 'install', '--quiet', from])
+    const { BEDSIDE_COMMAND: _, PYTHONPATH: __, ...env } = process.env
+    const script = `import json, bedside; from bedside import _command
+env = bedside.make(tier="easy"); env.reset(seed=7)
+print(json.dumps([_command.find_command(), env.step("Since when have you had it?")[0]]))`
+    const told = execFileSync(own, ['-c', script], { env, cwd: tmpdir(), encoding: 'utf8' })
+    const [command, message] = JSON.parse(told)
+    expect(realpathSync(command[1])).toBe(
+      realpathSync(join(packed ?? '', 'package/dist/cli/main.js')),
+    )
+    expect(message).toMatch(/\[Turns left: \d+\]/)
+    rmSync(join(packed ?? '', 'package/dist'), { recursive: true })
+    const unbuilt = spawnSync(own, ['-c', script], { env, cwd: tmpdir(), encoding: 'utf8' })
+    expect(unbuilt.stderr).toMatch(/ServerUnavailable: Expected .*package to be built/)
   }, 300_000)
 
   test('holds what its types say', () => {

@@ -1,4 +1,6 @@
-import { expect, test } from 'vitest'
+import { Server } from 'node:net'
+import { expect, onTestFinished, test, vi } from 'vitest'
+import { startServer } from '../../src/server/server.js'
 import { questions, testServer } from './client.js'
 
 test('a client waits for a place, and is told when none becomes free', async () => {
@@ -39,6 +41,13 @@ test('calls of one session wait for one another', async () => {
     questions.map((message) => request('POST', path, { action: { message } })),
   )
   expect(replies.map((reply) => reply.body.index).sort()).toEqual([1, 2, 3])
+})
+
+test('a thousand clients that come at once are let in', async () => {
+  const listen = vi.spyOn(Server.prototype, 'listen')
+  onTestFinished(() => listen.mockRestore())
+  await using _server = await startServer()
+  expect(listen.mock.calls[0]?.[0]).toMatchObject({ host: '127.0.0.1', backlog: 4096 })
 })
 
 test('a host beyond loopback needs a token', async () => {

@@ -88,7 +88,7 @@ def common(given: argparse.Namespace, **more: Any) -> GRPOConfig:
     """Settings of the trainer for a small model on a CPU."""
     return GRPOConfig(
         output_dir=str(given.out / "grpo"),
-        per_device_train_batch_size=8 * given.group,
+        per_device_train_batch_size=given.patients * given.group,
         num_generations=given.group,
         num_generations_eval=1,
         per_device_eval_batch_size=min(100, given.heldout),
@@ -127,8 +127,9 @@ def arguments(says: str | None) -> argparse.Namespace:
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--imitation-steps", type=int, default=120)
     parser.add_argument("--steps", type=int, default=60)
-    parser.add_argument("--learning-rate", type=float, default=5e-4)
-    parser.add_argument("--group", type=int, default=16, help="consultations with each patient of a step; patients are eight")
+    parser.add_argument("--learning-rate", type=float, default=1e-3)
+    parser.add_argument("--patients", type=int, default=32, help="patients of a step")
+    parser.add_argument("--group", type=int, default=4, help="consultations with each patient of a step")
     parser.add_argument("--cases", type=int, default=256, help="patients to train with")
     parser.add_argument("--heldout", type=int, default=100, help="patients to measure with")
     return parser.parse_args()

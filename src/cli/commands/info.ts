@@ -1,9 +1,9 @@
 /** `bedside info`: versions, Python environments, accelerators, and which backends can run here. */
+import { packageVersion } from '../../platform/package-root.js'
 import type { EngineName, PythonLookup } from '../../trainers/sidecar/environment.js'
 import { engineNames, engineVersions, findPython } from '../../trainers/sidecar/environment.js'
 import { findOnPath, runProgram } from '../../trainers/sidecar/program.js'
 import { output, type PrintFlags, type Terminal, table } from '../print/output.js'
-import { version } from './version.js'
 
 /** Runs a program and returns the lines it prints; none when it is missing or fails. */
 async function readLines(
@@ -96,7 +96,7 @@ export async function showInfo(flags: PrintFlags, terminal: Terminal): Promise<n
   const backends = listBackends(environments)
   const platform = `${process.platform}-${process.arch}`
   const rows = [
-    ['bedside', version()],
+    ['bedside', packageVersion()],
     ['node', `${process.version} on ${platform}`],
     ...python.map((one) => [one.program, one.version ?? 'not found']),
     ['accelerators', accelerators.join('; ') || 'none found'],
@@ -104,7 +104,7 @@ export async function showInfo(flags: PrintFlags, terminal: Terminal): Promise<n
     ...environments.map((one) => [`engine ${one.engine}`, availabilityText(one)]),
   ]
   return out.show(table(rows, { words: 2 }), {
-    versions: { bedside: version(), node: process.version, platform },
+    versions: { bedside: packageVersion(), node: process.version, platform },
     ...{ python, accelerators, backends },
     environments: environments.map(({ runs: _, why: __, ...environment }) => environment),
   })

@@ -3,6 +3,7 @@ import { randomBytes } from 'node:crypto'
 import { dirname } from 'node:path'
 import { Fault } from '../../error.js'
 import { suggestNames } from '../../platform/did-you-mean.js'
+import { packageVersion } from '../../platform/package-root.js'
 import { withoutUndefined } from '../../platform/without-undefined.js'
 import { recipeGrammar } from '../../runs/backends.js'
 import { readRecipe } from '../../runs/directory.js'
@@ -17,7 +18,6 @@ import { openChatTokenizer } from '../../trainers/tokens/chat-tokenizer.js'
 import { reportStop } from '../print/failure.js'
 import { output, type PrintFlags, type Terminal, table } from '../print/output.js'
 import { resolveToken, type TokenForm, type TokenPlace } from './token-file.js'
-import { version } from './version.js'
 
 interface ServeFlags extends PrintFlags {
   readonly port?: number
@@ -125,7 +125,6 @@ const serverOptions = async (
   flags: ServeFlags,
   consultations: ServerOptions['consultations'],
 ): Promise<ServerOptions> => ({
-  version: version(),
   ...withoutUndefined({
     consultations,
     host: flags.host,
@@ -183,7 +182,12 @@ export async function serve(flags: ServeFlags, terminal: Terminal): Promise<numb
   const server = await startServing(flags, options, onError)
   const { address } = server
   if (flags.json)
-    await out.document({ address, token: known?.place ?? null, dialects, version: version() })
+    await out.document({
+      address,
+      token: known?.place ?? null,
+      dialects,
+      version: packageVersion(),
+    })
   else await out.say(serverText(server, dialects, known?.place))
   await out.note('Ctrl-C stops it.')
   const when = await untilStopped(terminal.signal, flags.stopWithInput)

@@ -11,6 +11,9 @@ import type { Service } from '../service.js'
 import type { ServerSession } from '../session.js'
 import { answerRpc, openEnvStep, type RpcSession, resetOptions, wireStep } from './openenv-wire.js'
 
+/** How clients write a step: it waits for its turn before it is read. A reset may wait for a place, and never in turn. */
+const stepFrame = /^\{"type": ?"step"/
+
 const frame = z.object({ type: z.string(), data: z.unknown().optional() })
 
 /** Requests of one connection that may wait; a client that sends more does not read its replies. */
@@ -75,6 +78,7 @@ async function answer(
   connection: Connection,
   text: string,
   gone: AbortSignal,
+  types = ['reset', 'step', 'state', 'mcp', 'close'],
 ): Promise<object | undefined> {
   if (text.length > service.longestBody)
     throw new Refusal(
@@ -82,6 +86,8 @@ async function answer(
       `Expected at most ${service.longestBody} characters in a request`,
     )
   const { type, data } = readBody(frame, parseJson(text), 'a request')
+  if (!types.includes(type))
+    throw new Refusal('not-found', `Expected ${types.join(' or ')}, got \`${type.slice(0, 80)}\``)
   switch (type) {
     case 'reset':
       return { type: 'observation', data: await reset(service, connection, data, gone) }
@@ -98,13 +104,8 @@ async function answer(
       const session = rpcSession(service, connection, gone)
       return { type: 'mcp', data: (await answerRpc(service, data, session)) ?? {} }
     }
-    case 'close':
-      return undefined
     default:
-      throw new Refusal(
-        'not-found',
-        `Expected reset, step, state, mcp or close, got \`${type.slice(0, 80)}\``,
-      )
+      return undefined // close
   }
 }
 
@@ -138,7 +139,9 @@ export function serveOpenEnvSocket(socket: WebSocket, service: Service, named?: 
   const respond = async (text: string): Promise<void> => {
     let reply: object | undefined
     try {
-      reply = await answer(service, connection, text, gone.signal)
+      reply = await (stepFrame.test(text)
+        ? service.inTurn((now) => answer(now, connection, text, gone.signal, ['step']))
+        : answer(service, connection, text, gone.signal))
     } catch (error) {
       service.metrics.refused(error instanceof Refusal ? error.code : 'error')
       reply = errorFrame(error, text)

@@ -2,7 +2,7 @@
 import type { Hono } from 'hono'
 import { z } from 'zod'
 import { tools, wireAction } from '../action.js'
-import { readJson } from '../http.js'
+import { checkClientVersion, readJson } from '../http.js'
 import { sessionOptions, splitNames } from '../options.js'
 import { Refusal } from '../refusal.js'
 import type { Service } from '../service.js'
@@ -119,6 +119,10 @@ export function openApi(version: string): object {
 /** Adds the dialect's routes. */
 export function addPlain(app: Hono, service: Service): void {
   const { sessions, consultations, version } = service
+  app.use('/v1/*', (c, next) => {
+    checkClientVersion(c, version)
+    return next()
+  })
   app.get('/openapi.json', (c) => c.json(openApi(version)))
   app.get('/v1/tools', (c) => c.json({ tools: describeTools() }))
   app.get('/v1/splits', (c) =>

@@ -69,7 +69,10 @@ describe('the plain dialect', () => {
     [{ seed: -1 }, 'seed'],
     [{ seed: 2 ** 32 }, 'seed'],
     [{ reward: './mine.mjs' }, 'a client cannot name a file'],
-    [{ reward: 'defualt' }, 'default'],
+    [
+      { reward: 'defualt' },
+      'reward: expected the name of a reward, got `defualt`; did you mean `default`?',
+    ],
     [{ persona: 'angry' }, 'persona'],
     [{ clinic: ['nowhere'] }, 'clinic'],
     ['{"seed": NaN}', 'JSON'],
@@ -96,6 +99,19 @@ describe('the plain dialect', () => {
     expect((await request('GET', '/t/wrong/v1/splits', undefined, {})).status).toBe(401)
     expect((await request('GET', '/healthz', undefined, {})).body).toMatchObject({ open: 1 })
     expect(server.service.sessions.counts.open).toBe(1)
+  })
+
+  test('serves clients of its own series of releases, and those that name none', async () => {
+    const { request } = await testServer({ version: '0.3.1' })
+    const ask = (version: string) =>
+      request('POST', '/v1/sessions', {}, { 'x-api-key': token, 'x-bedside-version': version })
+    expect((await request('POST', '/v1/sessions', {})).status).toBe(201)
+    expect((await ask('0.3.9')).status).toBe(201)
+    for (const other of ['0.4.0', '1.3.1', 'nonsense', '']) {
+      const { status, body } = await ask(other)
+      expect([status, body.error.code, body.error.server]).toEqual([426, 'version', '0.3.1'])
+      expect(body.error.message).toContain(`got \`${other}\``)
+    }
   })
 
   test('ends a session once', async () => {

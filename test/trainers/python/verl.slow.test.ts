@@ -9,7 +9,7 @@ import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
-import { version } from '../../../src/cli/commands/version.js'
+import { packageVersion } from '../../../src/platform/package-root.js'
 import { startServer } from '../../../src/server/server.js'
 import { openChatTokenizer } from '../../../src/trainers/tokens/chat-tokenizer.js'
 import { type BuiltPackage, buildPackage } from '../../fixtures/built.js'
@@ -97,7 +97,7 @@ describeWithPython("verl's worker", sidecarPython ? 'verl' : 'sidecar', () => {
   test('a job is checked, and its stand-in learns by verl’s loss, which is ours, and goes on', async () => {
     const model = tinyModel('--context', '4096')
     const own = { token, tokenizer: await openChatTokenizer(model) }
-    const server = await startServer({ ...own, version: version() })
+    const server = await startServer({ ...own, version: packageVersion() })
     onTestFinished(() => server.close())
     const older = await startServer({ ...own, version: '0.0.9' })
     onTestFinished(() => older.close())

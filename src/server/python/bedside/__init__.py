@@ -13,12 +13,11 @@ or newer.
 from . import cases, rewards
 from ._errors import BedsideError, Refused, ServerUnavailable
 from ._server import Server, serve
+from ._version import __version__
 from .consultation import Client, Consultation, Reply
 from .aio import AsyncClient, AsyncConsultation
 from .gym import ConsultationEnv, Utterance, make, make_vec
 from .tools import ToolEnvironment
-
-__version__ = "0.1.0"
 
 __all__ = [
     "AsyncClient",

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shlex
 import shutil
 import subprocess
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from importlib import metadata
 from pathlib import Path
+from urllib.parse import urlsplit
+from urllib.request import url2pathname
 
 from ._errors import BedsideError, ServerUnavailable
 
@@ -17,23 +21,63 @@ NODE_HELP = (
 )
 
 
+def _source() -> Path | None:
+    """The folder that pip installed this package from (PEP 610); None for one of an index."""
+    try:
+        told = metadata.distribution("bedside-gym").read_text("direct_url.json")
+        parts = urlsplit(str(json.loads(told or "{}").get("url", "")))
+    except (metadata.PackageNotFoundError, ValueError):
+        return None
+    return Path(url2pathname(parts.path)) if parts.scheme == "file" else None
+
+
+def _homes() -> Iterator[Path]:
+    """Where the npm package may be: around this file, upwards from here as Node looks, and where pip found this package."""
+    yield from Path(__file__).resolve().parents[4:5]
+    here = Path.cwd()
+    for folder in (here, *here.parents):
+        yield folder / "node_modules" / "bedside"
+        yield folder
+    source = _source()
+    if source is not None:
+        # From src/server/python.
+        yield from source.parents[2:3]
+
+
+def _is_package(home: Path) -> bool:
+    try:
+        named = json.loads((home / "package.json").read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return False
+    return isinstance(named, dict) and named.get("name") == "bedside"
+
+
 def find_command(command: str | Sequence[str] | None = None) -> list[str]:
-    """The command line that starts `bedside`: the argument, $BEDSIDE_COMMAND, this checkout or package, or PATH."""
+    """The command line that starts `bedside`.
+
+    The argument; $BEDSIDE_COMMAND; the npm package or checkout around this file, around the working folder, or that pip
+    installed this package from; PATH. Raises ServerUnavailable that says what to install.
+    """
     if command is None:
         command = os.environ.get("BEDSIDE_COMMAND")
     if command is not None:
         return shlex.split(command) if isinstance(command, str) else list(command)
     node = shutil.which("node")
-    here = [parent for parent in Path(__file__).resolve().parents[4:5]]
-    for home in [*here, Path.cwd() / "node_modules" / "bedside"]:
+    unbuilt = None
+    for home in _homes():
+        if not _is_package(home):
+            continue
         built = home / "dist" / "cli" / "main.js"
         if built.is_file() and node:
             return [node, str(built)]
+        unbuilt = unbuilt or home
     found = shutil.which("bedside")
     if found:
         return [found]
     if not node:
         raise ServerUnavailable(f"Expected Node on PATH, found none. {NODE_HELP}")
+    if unbuilt:
+        raise ServerUnavailable(f"Expected {unbuilt} to be built: run `npm ci && npm run build` there.")
     raise ServerUnavailable(
         "Expected the npm package bedside, found none: run `npm install bedside` in this folder or "
         "`npm install --global bedside`, or set $BEDSIDE_COMMAND to its command."

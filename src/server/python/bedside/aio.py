@@ -9,7 +9,8 @@ import aiohttp
 
 from ._errors import Refused, ServerUnavailable, refusal
 from ._server import address
-from .consultation import FIRST_WAIT, REPLY_SECONDS, RETRIES, Reply, action_of, read_reply, tool_action
+from ._version import __version__
+from .consultation import FIRST_WAIT, REPLY_SECONDS, RETRIES, VERSION_HEADER, Reply, action_of, read_reply, tool_action
 
 
 class AsyncClient:
@@ -24,7 +25,9 @@ class AsyncClient:
         self._http: aiohttp.ClientSession | None = None
 
     async def __aenter__(self) -> AsyncClient:
-        headers = {"Authorization": f"Bearer {self._token}"} if self._token else {}
+        headers = {VERSION_HEADER: __version__}
+        if self._token:
+            headers["Authorization"] = f"Bearer {self._token}"
         self._http = aiohttp.ClientSession(
             headers=headers,
             # Below the 5 s after which the server closes one: a trainer's step may last longer.

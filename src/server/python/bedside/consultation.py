@@ -11,12 +11,15 @@ from urllib.parse import urlsplit
 
 from ._errors import Refused, ServerUnavailable, refusal
 from ._server import address
+from ._version import __version__
 
 #: Seconds that a reply may take; the server gives up before.
 REPLY_SECONDS = 60.0
 #: Times that a request is sent again after a lost connection or a passing refusal, and the first wait in seconds.
 RETRIES = 4
 FIRST_WAIT = 0.25
+#: Says which release this client is of; a server of another series refuses it.
+VERSION_HEADER = "X-Bedside-Version"
 
 
 @dataclass(frozen=True)
@@ -78,7 +81,7 @@ class Client:
             kind = http.client.HTTPSConnection if parts.scheme == "https" else http.client.HTTPConnection
             self._connection = kind(parts.hostname or "", parts.port, timeout=REPLY_SECONDS)
             self._base = parts.path
-        headers = {"Content-Type": "application/json"}
+        headers = {"Content-Type": "application/json", VERSION_HEADER: __version__}
         if self._token:
             headers["Authorization"] = f"Bearer {self._token}"
         self._connection.request(method, self._base + path, body, headers)
