@@ -154,6 +154,8 @@ export const doctorStatement =
 export const statement = new RegExp(
   [
     String.raw`^(?:(?:so|well|now|ok|okay|and|but|right|yes|oh|ah|then) ){0,2}(?:i|im|ive|ill|id|we|were|weve|lets|let|you|youre|youve|youll|your|my|our|he|she|they|hes|shes|that|thats|it|its|these|this|there|plenty|lots|many|most|thank|thanks|please|take|a lot)\b`,
+    // "What I think we should do", but not "what were you doing".
+    String.raw`^(?:(?:so|well|now|ok|okay|and|but|right|yes|oh|ah|then|that is) ){0,3}what (?:i|we|id|wed|ill|im|weve|ive|you (?:can|could|need|should|want)|they|usually|normally)\b(?! (?:mean|meant|want to know|wanted to know|was asking|am asking))`,
     String.raw`^(?!(?:and|any|no|what|when|where|how|which|who|why) )\w+(?: \w+)* (?:is|are|was|were|will|would|can|had|has)\b(?! (?:you|your|there))`,
     '^(?:好的?|嗯|哦|那)?(?:所以|看来|原来|难怪|怪不得|刚才|我|咱们(?!宝|孩)|谢谢|感谢|多谢|很多人|不少人|这个季节)',
     String.raw`^(?:(?:just|now|please|and|ok|okay|then) ){0,2}(?:open|close|breathe|take|lie|sit|stand|look|turn|roll|lift|raise|hold|relax|stay|keep|put|stick|follow|press|push|squeeze|come|wait|try|stop|bend|drink|eat|rest|avoid|use|call|go|dont|do|be)\b| for me$`,
@@ -164,7 +166,7 @@ export const statement = new RegExp(
 
 /** Contains a verb of telling but requests no information: thanks, or announces an explanation. */
 const telling =
-  /\b(?:thank|thanks|let me (?:explain|describe|talk)|(?:ill|i will|i can|going to|i should) (?:explain|describe|talk|tell))\b|谢谢|感谢|问完|问的就(?:是)?这些|问得差不多|我(?:们)?(?:还|再|先|想|需要|要|得|来|也)*(?:问问?|了解)(?:你|一下)?(?:一些|一点|几个|些|点|一下)(?:别的|其他|一般|基本)?(?:的)?(?:情况|问题|事儿?)?$|我(?:来|先|再|就)?(?:给你|跟你)?(?:说|讲|介绍|描述)/
+  /\b(?:thank|thanks|let me (?:explain|describe|talk)|(?:ill|i will|i can|going to|i should) (?:explain|describe|talk|tell)|ask (?:you )?(?:just )?(?:a (?:few|couple(?: of)?)|some|one or two)(?: \w+){0,2} questions?(?! about))\b|谢谢|感谢|问完|问的就(?:是)?这些|问得差不多|我(?:们)?(?:还|再|先|想|需要|要|得|来|也)*(?:问问?|了解)(?:你|一下)?(?:一些|一点|几个|些|点|一下)(?:别的|其他|一般|基本)?(?:的)?(?:情况|问题|事儿?)?$|我(?:来|先|再|就)?(?:给你|跟你)?(?:说|讲|介绍|描述)/
 
 /** Whether a sentence requests information without the form of a question. */
 export const isRequest = (sentence: string): boolean =>

@@ -38,7 +38,7 @@ const acts: readonly (readonly [ConversationAct, RegExp])[] = [
   ],
   [
     'parting',
-    /\b(?:bye|goodbye|(?<!\b(?:to|and) )see you(?! (?:have|had|are|can|did|do|now)\b)|all the best|take care(?: now)?|have a (?:good|nice|lovely)|wish you|good luck|catch up (?:soon|then)|nice (?:to|talking|speaking)|speak (?:soon|then))\b|再见|慢走|回头见|早日康复|保重/,
+    /\b(?:bye|goodbye|(?<!\b(?:to|and|or|can|could|should|would|will|we|well|examine|be) )see you(?= (?:soon|then|later|next|in|on|again|tomorrow|around|at)\b|$)|all the best|take care(?: now)?|have a (?:good|nice|lovely)|wish you|good luck|catch up (?:soon|then)|nice (?:talking|speaking|to have (?:met|spoken|talked))|speak (?:soon|then))\b|再见|慢走|回头见|早日康复|保重/,
   ],
   [
     'thanks',
@@ -59,7 +59,7 @@ const acts: readonly (readonly [ConversationAct, RegExp])[] = [
   ],
   [
     'greeting',
-    /\b(?:hello|hi|hiya|hey|good (?:morning|afternoon|evening|day)|nice to meet you|come (?:on )?in|take a seat|have a seat|im (?:dr|doctor)|my names|this is (?:dr|doctor)|its (?:dr|doctor))\b|[您你]好|早上好|下午好|晚上好|请(?:坐|进)|我(?:是|姓).{0,12}(?:医生|大夫|医师)|接诊医生|欢迎/,
+    /\b(?:hello|hi|hiya|hey|good (?:morning|afternoon|evening|day)|nice to (?:meet|see) you|come (?:on )?in|take a seat|have a seat|im (?:dr|doctor)|my names|this is (?:dr|doctor)|its (?:dr|doctor))\b|[您你]好|早上好|下午好|晚上好|请(?:坐|进)|我(?:是|姓).{0,12}(?:医生|大夫|医师)|接诊医生|欢迎/,
   ],
   [
     'praise',

@@ -4,6 +4,7 @@
  */
 import { memoizeText } from '../../../platform/memoize.js'
 import { plainChinese } from './chinese/variants.js'
+import { removeSpokenFrames } from './english/spoken-frames.js'
 
 const vocative =
   "(?:my )?(?:dear|love|darling|sweetheart|sweetie|pet|honey|hun|duck|mate|pal|buddy|my friend|sir|madam|ma'?am|miss|young (?:man|lady)|little (?:man|one)|champ)"
@@ -49,10 +50,13 @@ const framed = new RegExp(
   'i',
 )
 
+const han = /\p{Script=Han}/u
+
 /** The utterance in plain words. */
 export const plainWords = memoizeText(
   (utterance: string): string => {
-    const plain = plainChinese(utterance)
+    const chinese = plainChinese(utterance)
+    const plain = han.test(chinese) ? chinese : removeSpokenFrames(chinese)
     if (!framed.test(plain)) return plain
     return frames.reduce((read, [frame, rest]) => read.replace(frame, rest), plain)
   },

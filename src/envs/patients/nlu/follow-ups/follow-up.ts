@@ -9,6 +9,7 @@ import { memoizeText } from '../../../../platform/memoize.js'
 import { normaliseText } from '../../../../text/phrase-search.js'
 import * as act from '../acts.js'
 import { findAttributes, isPersonal } from '../attributes.js'
+import { removeDisfluencies } from '../disfluency.js'
 import { nameByPronoun } from '../english/carers.js'
 import { languageByScript } from '../finding-match.js'
 import { attributeTopic, followedSymptoms, lastHistory } from '../focus.js'
@@ -124,11 +125,14 @@ function ofElliptic(given: FollowUp): ParsedUtterance | undefined {
   )
 }
 
-/** An utterance in plain words and normal form. */
-const plainText = memoizeText((utterance) => normaliseText(plainWords(utterance)).text, {
-  most: 4096,
-  longest: 512,
-})
+/** An utterance in plain words and normal form, an English one without hesitations. */
+const plainText = memoizeText(
+  (utterance) => {
+    const said = languageByScript(utterance) === 'en' ? removeDisfluencies(utterance) : utterance
+    return normaliseText(plainWords(said)).text
+  },
+  { most: 4096, longest: 512 },
+)
 
 /** Understands an utterance with the dialogue before it. A pure function of both. */
 export function understandInContext(
