@@ -11,6 +11,7 @@ import { isPain } from './nlg/details.js'
 import { isTactful } from './nlg/disclosure.js'
 import { joinSentences, type Occasion, pickStockSentence } from './nlg/stock-sentences.js'
 import { isQuestionClause } from './nlu/acts.js'
+import { findAttributes, isGeneric } from './nlu/attributes.js'
 import { languageByScript } from './nlu/finding-match.js'
 import { followedTopic, type Topic } from './nlu/focus.js'
 import { understandInContext } from './nlu/follow-ups/follow-up.js'
@@ -166,6 +167,9 @@ function readPart(
     ...read
   } = understandInContext(knowledge, text + mark, context, reader)
   const { kind, expects, speech } = read
+  // "Have you got a …" was given up.
+  const says = !isGeneric(text) || kind === 'open' || findAttributes(text).length > 0
+  if (!says && mark === '?' && topics.length === 0) return undefined
   // A guess only gives way to what is said more of.
   if (topics.length > 0)
     return kind === 'aside' ? read : { ...rest, topics, asides, loose: [], kind: 'finding' }
@@ -188,13 +192,15 @@ function draftParts(
   const tactful = isTactful(utterance)
   const drafts: DraftedReply[] = []
   let [dialogue, left, plea, shrugged] = [context.dialogue, drafting.most, '', false]
+  // A shrug beside an answer says no to what was not understood.
+  const real = whole.kind === 'finding' || whole.kind === 'aside'
   // Guesses alone are answered together, unless one gives way.
   let lost = parts.some(({ open, topics }) => open && topics.length === 0)
   for (const part of parts) {
     const here = { ...input, context: { ...context, dialogue } }
     const read = readPart(part, whole, here, drafting.reader)
     const shrugs = read?.kind === 'unmodelled'
-    if (!read || (shrugs && shrugged)) continue
+    if (!read || (shrugs && (shrugged || (real && languageByScript(part.text) === 'en')))) continue
     if (left <= 0) {
       plea ||= pickStockSentence('one-at-a-time', context, utterance)
       break
@@ -208,7 +214,6 @@ function draftParts(
     const reply = { ...one.draft, asked: one.asked, questions: 1 }
     dialogue = [...dialogue, { utterance: part.text, reply }]
   }
-  const real = whole.kind === 'finding' || whole.kind === 'aside'
   if (!lost || drafts.length < (real ? 2 : 1)) return undefined
   const draft = joinDrafts(
     drafts.map((one) => one.draft),

@@ -112,7 +112,8 @@ function withoutAge(
 
 /** The topic of what the patient is called, and words that ask for the name of something else. */
 const nameAside = 'name'
-const nameOfMedicine = /药(?!师)|什么病|(?:医院|大夫|医生)叫/
+const nameOfMedicine =
+  /药(?!师)|什么病|(?:医院|大夫|医生)叫|\bnames? of (?!(?:the )?(?:patient|child|baby|girl|boy)\b)|\bthe names\b|\b(?:medic\w+|tablets?|pills?|inhalers?|drugs?)\b/
 
 /**
  * The asides that a sentence asks about.

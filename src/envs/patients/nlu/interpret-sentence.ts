@@ -25,6 +25,7 @@ import {
   testsAside,
   triedAside,
 } from './english/beside-symptoms.js'
+import { spokenTopic } from './english/spoken-topics.js'
 import { checksDuration } from './english/spoken-turns.js'
 import { matchFindingList } from './finding-list.js'
 import type { FindingMatch, PhrasedSentence } from './finding-match.js'
@@ -232,6 +233,8 @@ export function interpretSentence(given: PhrasedSentence): SentenceMeaning {
   if (ofOthers) return ofOthers
   if (lexicon.exactQuestion(text) === undefined && asksOfTests(given))
     return { ...nothing, asides: [testsAside] }
+  const shown = spokenTopic(given)
+  if (shown) return shown
   // No finding about relatives is of an illness that the sentence names.
   const meaning = illnesses || asideLeads(given) ? nothing : interpretFindings(given)
   const known = lexicon.knowledge.aside

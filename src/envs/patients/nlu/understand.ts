@@ -142,7 +142,8 @@ function interpret(lexicon: Lexicon, utterance: string): ParsedUtterance {
   // An author's own question may repeat a word.
   const known = lexicon.exactQuestion(normaliseText(whole).text) !== undefined
   const text = known ? whole : expandPairs(plainWords(removeDisfluencies(whole)))
-  if (!/[\p{L}\p{N}]/u.test(text) && /[\p{L}\p{N}]/u.test(utterance))
+  // Nothing but a hesitation, or the dots of a pause.
+  if (!/[\p{L}\p{N}]/u.test(text) && (/[\p{L}\p{N}]/u.test(utterance) || /^[\s.,…]+$/.test(utterance)))
     return {
       questions: 0,
       topics: [],
@@ -386,6 +387,21 @@ function interpretText(lexicon: Lexicon, text: string): ParsedUtterance {
   return interpretSentences(lexicon, read, sentences, none)
 }
 
+/** Words of the shortest English statement that is no name or answer repeated: "Hyperthyroid." */
+const fewestTold = 4
+
+/**
+ * Whether an English text tells: of several sentences none ends in a question mark, and the last one does not begin as a
+ * question. What is typed without any mark may ask.
+ */
+function onlyTells({ text, clauses }: NormalisedText, sentences: readonly Sentence[]): boolean {
+  if (languageByScript(text) !== 'en' || clauses.some(({ mark }) => mark === 'question'))
+    return false
+  const last = sentences.at(-1)?.text ?? ''
+  if (act.isRequest(last) || text.split(' ').length < fewestTold) return false
+  return clauses.length > 1 && !(act.isQuestionClause(last) || act.hasQuestionWord(last))
+}
+
 /** Interprets a text that is neither a recap nor a plan, by its sentences. */
 function interpretSentences(
   lexicon: Lexicon,
@@ -413,6 +429,8 @@ function interpretSentences(
   const vague = ['unclear', 'courtesy', 'unmodelled'].includes(found.kind)
   if (vague && loose.length > 0)
     return { ...none, loose, about: read.text, ...parts, kind: 'attribute' }
+  if (vague && found.kind !== 'courtesy' && onlyTells(read, sentences))
+    return { ...none, ...parts, kind: 'courtesy', speech: 'agreement' }
   const near = meanings.find((one) => one.near !== undefined)?.near
   const expects = expectation(sentences)
   // A long turn is told or explained more than it is asked: nobody asks back what every word of it meant.

@@ -47,6 +47,12 @@ const givenUp = new RegExp(
   'gi',
 )
 
+/** Put into the middle of a question. */
+const meanwhile =
+  /,? ?\bbefore (?:i|we) (?:go any further|go on|carry on|start|begin|get started|move on)\b,?(?= \w)/gi
+/** Two to four words said again once a remark between them is gone. */
+const again = /\b((?:[\w']+ ){1,3}[\w']+),? \1\b/gi
+
 /** "What I'd like to do, is …": one sentence that tells, whatever comma is in it. */
 const cleft =
   /\b((?:the (?:first|second|third|last|other|next|only|main|best|important) (?:thing|thing that|factor|step|reason|question)|what (?:i|we)(?:'[a-z]+)?\b|the (?:reason|way|problem|thing)\b)[^.?!]{0,80}?),? is,? (?=\w)/gi
@@ -67,6 +73,8 @@ export function removeSpokenFrames(text: string): string {
       indirect.test(whole.slice(offset + frame.length)) ? 'tell me ' : '',
     )
     .replace(remarks, '$1')
+    .replace(meanwhile, '')
+    .replace(again, '$1')
     .replace(restart, '$1')
     .replace(givenUp, '')
     .trim()

@@ -37,7 +37,7 @@ const aboutAttribute = (alone: ParsedUtterance, topics: readonly Topic[]): Parse
 
 /** Words of taking something or having a habit, which "how long?" then is about. */
 const ofHabit =
-  /\b(?:on (?:it|that|them|those)|taking|taken|takes?|smok\w+|drink\w*|drunk|doing|us(?:e|ed|ing))\b|吃|抽|喝|用|^(?:那)?(?:有)?(?:多久|多少年|几年|多长时间)(?:了)?$/
+  /\b(?:on (?:it|that|them|those)|taking|taken|takes?|smok\w+|drink\w*|drunk|doing|us(?:e|ed|ing)|start(?:ed)? (?:on )?(?:that|them|those|taking))\b|吃|抽|喝|用|^(?:那)?(?:有)?(?:多久|多少年|几年|多长时间)(?:了)?$/
 
 /** Attributes in which an open question of the same words can be meant: "what brings it on?". */
 const opening: readonly AskedAttribute[] = ['aggravating', 'relieving', 'timing']

@@ -8,7 +8,7 @@ import type { PatientContext } from '../../../../patient.js'
 import { memoizeText } from '../../../../platform/memoize.js'
 import { normaliseText } from '../../../../text/phrase-search.js'
 import * as act from '../acts.js'
-import { findAttributes, isPersonal } from '../attributes.js'
+import { findAttributes, isGeneric, isPersonal } from '../attributes.js'
 import { removeDisfluencies } from '../disfluency.js'
 import { nameByPronoun } from '../english/carers.js'
 import { languageByScript } from '../finding-match.js'
@@ -65,6 +65,9 @@ const howIsIt =
 const elsewhere = /怎么样|如何/
 const another = /\b(?:he|she|him|her|his|hers)\b|他|她/
 
+/** Asks what the patient did, which is no matter of the topic: "What were you celebrating?". */
+const ofPatient = /^(?:(?:and|so|but) )*(?:what|who|where) (?:were|was|are|did|do) (?:you|he|she) /
+
 /** Asks of relatives how they are, and not whether they have the same. */
 const howTheyAre =
   /在世|健在|还在|身体|健康|多大|几[个岁位]|[走没]的|去世|过世|不在|怎么样|都好|还好|年纪|岁数|高寿|做什么/
@@ -75,6 +78,7 @@ function unknownOfTopic({ knowledge, context, text, alone, doubtful, followed }:
   const content = asksContent.test(text)
   if (!isShort(text) || isPersonal(text) || elsewhere.test(text)) return undefined
   if (context.view.demographics.speaker === 'self' && another.test(text)) return undefined
+  if (ofPatient.test(text) && !isGeneric(text)) return undefined
   if (!goesOn(text)) return undefined
   const history = lastHistory(knowledge, context)
   const foreign =
