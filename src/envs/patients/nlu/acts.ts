@@ -206,7 +206,7 @@ export const hasQuestionWord = (sentence: string): boolean =>
   whWord.test(sentence) && !statement.test(sentence)
 
 const expectsYes =
-  /\b(?:ok|okay|fine|well|normal|normally|all right|alright|good|properly|regular|regularly|clear|healthy|coping|managing|independent|up to date)$|\b(?:hows|how is|how are|how has|how have|how was|hows about|what about)\b|\b(?:fit and well|passing urine|opening your bowels|eating and drinking|drinking (?:plenty|enough|fluids))\b|(?:正常|还好|好|顺利|规律|健康|清楚|可以|齐全|按时|成形|通畅)(?:吗|不|吧|么)$|怎么样|怎样|如何$|咋样|好不好$|正不正常|情况呢$/
+  /\b(?:ok|okay|fine|(?<!\b(?:as|just|very) )well|normal|normally|all right|alright|good|properly|regular|regularly|clear|healthy|coping|managing|independent|up to date)$|\b(?:hows|how is|how are|how has|how have|how was|hows about|what about)\b|\b(?:fit and well|passing urine|opening your bowels|eating and drinking|drinking (?:plenty|enough|fluids))\b|(?:正常|还好|好|顺利|规律|健康|清楚|可以|齐全|按时|成形|通畅)(?:吗|不|吧|么)$|怎么样|怎样|如何$|咋样|好不好$|正不正常|情况呢$/
 
 const whenWords =
   /(?: (?:at the moment|right now|now|today|these days|at all|generally|otherwise|lately|recently|for you|overall))+$/

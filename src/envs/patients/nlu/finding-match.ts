@@ -173,7 +173,20 @@ export function chooseFinding(
       return isWholeIllness(lexicon.knowledge, id) ? parent : id
   }
   if (parent !== undefined && ancestors.get(value)?.has(id) && isPlain(text)) return id
+  // "Did the wheezing start suddenly?" is like the onset of a headache in its question words only.
+  const ofOther = parent !== undefined && !ancestors.get(value)?.has(id)
+  if (ofOther && languageByScript(text) === 'en' && isComplaint(lexicon, id)) {
+    const above = ancestors.get(value) ?? new Set()
+    if (!found.some((one) => above.has(one.value.id)) && similarity.scoreOf(parent) < score / 2)
+      return id
+  }
   return fits(value) && !ancestors.get(id)?.has(value) ? value : id
+}
+
+/** Whether a finding is a symptom of its own, not a detail of one. */
+const isComplaint = ({ knowledge }: Lexicon, id: string): boolean => {
+  const { kind, attribute, type } = knowledge.finding.get(id) ?? {}
+  return kind === 'symptom' && type === 'bool' && attribute === undefined
 }
 
 /** Asks how long something has been there and nothing else. */

@@ -33,6 +33,9 @@ const allergic = 'allergic-tendency'
 const journey =
   /^(?:(?:and|so|ok|now) )*where(?:abouts)?(?: exactly| abroad)? (?:have|had|did) (?:you|he|she|they) (?:been|go|gone|travel\w*|visit|stay)(?: to| on holiday| abroad| then)*$/
 
+const howAreYou =
+  /^(?:(?:hi|hello|hey|there|so|and|well|morning|good|afternoon|evening|ok|now) )*how are (?:you|things)(?: (?:doing|keeping|getting on|today|this (?:morning|afternoon|evening)|then|both))*$/
+
 /** What a sentence means by its form; undefined where no such form fits. */
 export function spokenTopic(given: PhrasedSentence): SentenceMeaning | undefined {
   const { lexicon, sentence, found, here, relatives } = given
@@ -48,6 +51,8 @@ export function spokenTopic(given: PhrasedSentence): SentenceMeaning | undefined
     if (!otherwise.test(text)) return { ...nothing, topics: [{ finding: 'regular-medication' }] }
   if (aside.has('home-checks') && device.test(text) && atHome.test(text))
     if (!/\bever\b|\bhigh\b/.test(text)) return { ...nothing, asides: ['home-checks'] }
+  if (aside.has('general-state') && howAreYou.test(text))
+    return { ...nothing, asides: ['general-state'] }
   if (finding.has('recent-travel') && journey.test(text))
     return { ...nothing, topics: [attributeTopic(lexicon.knowledge, 'recent-travel', 'site')] }
   if (finding.has('previous-episodes') && before.test(text))

@@ -44,7 +44,7 @@ const duration = new RegExp(
 
 /** Nothing but stretches of time, offered to choose from: "since yesterday, a few days, a week?". */
 const stretches = new RegExp(
-  `^(?:(?:and|so|is|was|has|have|it|that|this|been|going|on|are|we|you|talking|thinking|did|start|started|since|for|about|around|roughly|just|only|more|like|over|under|than|or|maybe|perhaps|a|the|last|past|few|couple|of|some|matter|question|${number}) )*${time}(?:(?:,| or| and| maybe| perhaps)* (?:(?:more|like|since|for|about|around|just|only|a|the|last|past|few|couple|of|some|rather|than|longer|${number}) )*(?:${time}|longer|more))+(?: (?:ago|now|then|already|or so))*$`,
+  `^(?:(?:and|so|is|was|has|have|it|that|this|been|going|on|are|we|you|talking|thinking|did|start|started|since|for|about|around|roughly|just|only|more|like|over|under|than|or|to|maybe|perhaps|a|the|last|past|few|couple|of|some|matter|question|${number}) )*${time}(?:(?:,| or| and| maybe| perhaps)* (?:(?:more|like|since|for|about|around|just|only|a|the|last|past|few|couple|of|some|rather|than|longer|${number}) )*(?:${time}|longer|more))+(?: (?:ago|now|then|already|or so))*$`,
 )
 
 /** Whether a text only checks how long it has been: "Is that just over the last six days?", "It started on Monday?". */
