@@ -162,7 +162,10 @@ export function chooseFinding(
     return undefined
   if (value === undefined || value === id) return id
   if (score < override.score || score - similarity.scoreOf(id) < override.lead) return id
-  if (!lexicon.knowledge.finding.has(value)) return undefined
+  // "Any breathlessness on the stairs?" names what the topic of the stairs is about, too.
+  const topic = lexicon.knowledge.aside.get(value.replace(/^aside /, ''))
+  if (!lexicon.knowledge.finding.has(value))
+    return languageByScript(text) === 'en' && topic?.also?.includes(id) ? id : undefined
   // A detail of a complaint that the sentence does not mention is like it in its question words only.
   const { parent: above, attribute } = lexicon.knowledge.finding.get(value) ?? {}
   const parent = above?.finding
@@ -173,6 +176,9 @@ export function chooseFinding(
       return isWholeIllness(lexicon.knowledge, id) ? parent : id
   }
   if (parent !== undefined && ancestors.get(value)?.has(id) && isPlain(text)) return id
+  // "When did the breathing trouble start?" asks how long it has been, not how it came on.
+  if (parent !== undefined && attribute === 'onset' && ancestors.get(value)?.has(id))
+    if (asksSince.test(text)) return id
   // "Did the wheezing start suddenly?" is like the onset of a headache in its question words only.
   const ofOther = parent !== undefined && !ancestors.get(value)?.has(id)
   if (ofOther && languageByScript(text) === 'en' && isComplaint(lexicon, id)) {
@@ -188,6 +194,8 @@ const isComplaint = ({ knowledge }: Lexicon, id: string): boolean => {
   const { kind, attribute, type } = knowledge.finding.get(id) ?? {}
   return kind === 'symptom' && type === 'bool' && attribute === undefined
 }
+
+const asksSince = /\b(?:when did|how long|since when)\b(?!.*\b(?:sudden\w*|gradual\w*|slow\w*|quick\w*)\b)/
 
 /** Asks how long something has been there and nothing else. */
 const asksHowLong = /(?:几|多少)(?:天|个?小时|个?月|年|周|个?(?:礼拜|星期))了?$|多(?:久|长时间)了$/

@@ -10,6 +10,8 @@ const vocative =
   "(?:my )?(?:dear|love|darling|sweetheart|sweetie|pet|honey|hun|duck|mate|pal|buddy|my friend|sir|madam|ma'?am|miss|young (?:man|lady)|little (?:man|one)|champ)"
 /** Words that are nothing else: a pet, or what one used to love, may be asked about. */
 const onlyVocative = "(?:my )?(?:dear|darling|sweetheart|sweetie|sir|madam|ma'am)"
+/** A relative who listens, named at the end of a question that is not about relatives. */
+const listener = /, (?:mum|mom|mummy|mommy|dad|daddy|gran|granny|nan)(?=\s*[?.!])(?<!\b(?:your|his|her|brother|sister|mother|father|family)\b.*)/gi
 const interrogative = 'when|how|what|where|which|who|why|whether|if|about'
 
 /** Patterns of English frames, each with what is left. */
@@ -17,6 +19,8 @@ const frames: readonly (readonly [RegExp, string])[] = [
   [new RegExp(`(?:, \\b${vocative}| \\b${onlyVocative})(?=\\s*(?:[.?!]|$))`, 'gi'), ''],
   [new RegExp(`(?<=[,.?!] ?|^)${vocative},\\s*`, 'gi'), ''],
   [new RegExp(`, ${vocative},`, 'gi'), ','],
+  [listener, ''],
+  [/(?<=\b(?:ok|okay|right|alright|all right|hello|hi|hey)) (?:buddy|pal|mate|champ|bud|chap|big (?:man|fella|fellow|girl|boy))(?=\s*[?.!,])/gi, ''],
   // "Could you ask him when it started?"
   [
     new RegExp(
@@ -46,7 +50,7 @@ const frames: readonly (readonly [RegExp, string])[] = [
 
 /** The same without anything that an English frame needs, so that most texts are not searched for each. */
 const framed = new RegExp(
-  `\\b(?:${vocative}|(?:ask|tell) (?:him|her|them)|i(?:'m| am| was| have|'ve)? (?:\\w+ )?(?:mean|meant|asked|asking|talking|thinking|wanted)|question|what i)\\b`,
+  `\\b(?:${vocative}|mum|mom|mummy|mommy|dad|daddy|gran|granny|nan|bud|chap|(?:ask|tell) (?:him|her|them)|i(?:'m| am| was| have|'ve)? (?:\\w+ )?(?:mean|meant|asked|asking|talking|thinking|wanted)|question|what i)\\b`,
   'i',
 )
 

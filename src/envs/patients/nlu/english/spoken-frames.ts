@@ -60,13 +60,17 @@ const cleft =
 /** "We're" and "what're" would lose their mark and become past tense. */
 const contracted = /\b(we|they|what|where|who|how)['’]re\b/gi
 
+/** A dash between two clauses. */
+const dash = /\s+[–—-]\s+/g
+
 const hasFrame =
-  /\b(?:check|clarify|confirm|sure|ask|asking|mind|sorry|without|before|moving|going|coming|interest|curiosity|clear|safe|complete|completeness|notes|record|thing|question|one|while|reason|way|problem)\b|['’]re\b|what (?:i|we)\b|, (?:is|are|was|were|do|does|did|have|has|had|can|could|would|will|how|what|when|where|which)\b/i
+  /\s[–—-]\s|\b(?:check|clarify|confirm|sure|ask|asking|mind|sorry|without|before|moving|going|coming|interest|curiosity|clear|safe|complete|completeness|notes|record|thing|question|one|while|reason|way|problem)\b|['’]re\b|what (?:i|we)\b|, (?:is|are|was|were|do|does|did|have|has|had|can|could|would|will|how|what|when|where|which)\b/i
 
 /** A text in Latin script without what its doctor says around the questions. */
 export function removeSpokenFrames(text: string): string {
   if (!hasFrame.test(text)) return text
   const plain = text
+    .replace(dash, ', ')
     .replace(contracted, '$1 are')
     .replace(cleft, '$1 is ')
     .replace(leave, (frame, offset: number, whole: string) =>

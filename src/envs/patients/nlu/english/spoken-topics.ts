@@ -33,6 +33,10 @@ const allergic = 'allergic-tendency'
 const journey =
   /^(?:(?:and|so|ok|now) )*where(?:abouts)?(?: exactly| abroad)? (?:have|had|did) (?:you|he|she|they) (?:been|go|gone|travel\w*|visit|stay)(?: to| on holiday| abroad| then)*$/
 
+/** Asks for a name in other words than that one. */
+const called =
+  /\bwho(?:s| is| have (?:we|i)| do we have)(?: got)? (?:(?:with )?(?:this|that|here)(?: (?:little|young) \w+)?|the (?:little|young) \w+)(?: here| today| then)?$|\b(?:what|how) (?:\w+ ){1,6}(?:call|address) (?:you|him|her)\b|\bprefer(?:s|red)? to be called\b|\b(?:like|want) (?:me|us) to call (?:you|him|her)\b/
+
 const howAreYou =
   /^(?:(?:hi|hello|hey|there|so|and|well|morning|good|afternoon|evening|ok|now) )*how are (?:you|things)(?: (?:doing|keeping|getting on|today|this (?:morning|afternoon|evening)|then|both))*$/
 
@@ -53,6 +57,7 @@ export function spokenTopic(given: PhrasedSentence): SentenceMeaning | undefined
     if (!/\bever\b|\bhigh\b/.test(text)) return { ...nothing, asides: ['home-checks'] }
   if (aside.has('general-state') && howAreYou.test(text))
     return { ...nothing, asides: ['general-state'] }
+  if (aside.has('name') && called.test(text)) return { ...nothing, asides: ['name'] }
   if (finding.has('recent-travel') && journey.test(text))
     return { ...nothing, topics: [attributeTopic(lexicon.knowledge, 'recent-travel', 'site')] }
   if (finding.has('previous-episodes') && before.test(text))
