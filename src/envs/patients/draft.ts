@@ -201,6 +201,11 @@ function draftParts(
     const read = readPart(part, whole, here, drafting.reader)
     const shrugs = read?.kind === 'unmodelled'
     if (!read || (shrugs && (shrugged || (real && languageByScript(part.text) === 'en')))) continue
+    // "Do you smoke? How many a day?" is answered by the no.
+    const again = read.topics.map(({ finding }) => finding)
+    const said = drafts.flatMap(({ draft }) => draft.told)
+    const denied = (id: string) => said.some((one) => one.finding === id && one.state === 'absent')
+    if (again.length > 0 && again.every(denied)) continue
     if (left <= 0) {
       plea ||= pickStockSentence('one-at-a-time', context, utterance)
       break

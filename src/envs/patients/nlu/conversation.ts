@@ -59,7 +59,7 @@ const acts: readonly (readonly [ConversationAct, RegExp])[] = [
   ],
   [
     'greeting',
-    /\b(?:hello|hi|hiya|hey|good (?:morning|afternoon|evening|day)|nice to (?:meet|see) you|come (?:on )?in|take a seat|have a seat|im (?:dr|doctor)|my names|this is (?:dr|doctor)|its (?:dr|doctor))\b|[您你]好|早上好|下午好|晚上好|请(?:坐|进)|我(?:是|姓).{0,12}(?:医生|大夫|医师)|接诊医生|欢迎/,
+    /\b(?:hello|hi|hiya|hey|good (?:morning|afternoon|evening|day)|nice to (?:meet|see) you|(?<!\b(?:it|they|that|this|pain) )come (?:on )?in(?= (?:please|and|have|take|sit|mr|mrs|sir|love)\b|$)|take a seat|have a seat|im (?:dr|doctor)|my names|this is (?:dr|doctor)|its (?:dr|doctor))\b|[您你]好|早上好|下午好|晚上好|请(?:坐|进)|我(?:是|姓).{0,12}(?:医生|大夫|医师)|接诊医生|欢迎/,
   ],
   [
     'praise',

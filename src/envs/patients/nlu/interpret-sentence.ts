@@ -228,13 +228,13 @@ function askedOfTreatment(given: PhrasedSentence): SentenceMeaning | undefined {
 export function interpretSentence(given: PhrasedSentence): SentenceMeaning {
   const { lexicon, sentence, here, relatives } = given
   const { text, inquires, fragment } = sentence
+  const shown = spokenTopic(given)
+  if (shown) return shown
   const illnesses = illnessesOfRelatives(given)
   const ofOthers = askedOfOthers(given, illnesses)
   if (ofOthers) return ofOthers
   if (lexicon.exactQuestion(text) === undefined && asksOfTests(given))
     return { ...nothing, asides: [testsAside] }
-  const shown = spokenTopic(given)
-  if (shown) return shown
   // No finding about relatives is of an illness that the sentence names.
   const meaning = illnesses || asideLeads(given) ? nothing : interpretFindings(given)
   const known = lexicon.knowledge.aside
@@ -288,6 +288,10 @@ function attributesApart({ read, sentence, found }: PhrasedSentence): readonly A
   return [...new Set(wanted)]
 }
 
+/** "Can you show me where it itches?" has the form of a yes-or-no question only. */
+const asksToTell =
+  /\b(?:can|could|would|will) you (?:just |please |maybe )*(?:show|tell|point|say|describe|explain|remember)\b/
+
 /** Interprets one sentence: by an exact question, the phrases it names, or similarity. */
 function interpretFindings(given: PhrasedSentence): SentenceMeaning {
   const { lexicon, sentence, similarity, found } = given
@@ -306,7 +310,7 @@ function interpretFindings(given: PhrasedSentence): SentenceMeaning {
     ...findAttributes(removeMatches(text, start, found)),
   ]
   // "How long have you had the cough?" asks for its duration, whatever its form.
-  const presence = isQuestionClause(text) && details.length === 0
+  const presence = isQuestionClause(text) && details.length === 0 && !asksToTell.test(text)
   const english = languageByScript(text) === 'en'
   const apart = presence ? [] : attributesApart(given)
   const topics: Topics = (ids, listed = false) => ({

@@ -18,6 +18,7 @@ import { asksConsent } from './closings/consent.js'
 import { isNegated, readRecap, saysAbsent } from './closings/recap.js'
 import { expandPairs, removeDisfluencies } from './disfluency.js'
 import { asksPastTest, testsAside } from './english/beside-symptoms.js'
+import { topicByForm } from './english/spoken-topics.js'
 import {
   dropCrossClauseMatches,
   isFindingMatch,
@@ -124,7 +125,8 @@ function isAside(lexicon: Lexicon, text: string): boolean {
 /** Whether a text has the words of an aside, not only some that are similar. */
 function namesAside(lexicon: Lexicon, text: string): boolean {
   const read = normaliseText(text)
-  return findPhrases(lexicon.tree(read.text), read).some(isAsideMatch)
+  if (findPhrases(lexicon.tree(read.text), read).some(isAsideMatch)) return true
+  return languageByScript(text) === 'en' && topicByForm(lexicon.knowledge, read.text) !== undefined
 }
 
 /** What a text with a Chinese typing error means, where the corrected one names what the written one only suggests. */

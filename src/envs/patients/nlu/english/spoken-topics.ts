@@ -2,6 +2,7 @@
  * Ways of asking in English that a whole sentence shows and no phrase of it: a medicine by its name, a device at home,
  * whether it was so before, what a medicine did.
  */
+import type { Knowledge } from '../../../../knowledge/knowledge.js'
 import { isAsideMatch } from '../asides.js'
 import type { PhrasedSentence } from '../finding-match.js'
 import { attributeTopic } from '../focus.js'
@@ -25,7 +26,7 @@ const atHome =
   /\b(?:at home|own (?:a|one)|do you have an?|have you got an?|you keep|do you (?:\w+ )?(?:check|monitor|measure|do|test|take)|when (?:did|was) .{0,20}\blast (?:check|take|measure|test|took|checked|measured|time you)|last time you (?:took|checked|measured|had|did)|(?:whats|what is|what was) (?:your|the) (?:normal |usual |best )?(?:reading|peak flow)|when youre (?:good|well))\b/
 
 const before =
-  /\b(?:this|that|these|those|such)(?: (?:kind|sort|type)s? of| same)? (?:a )?(?:\w+ )?(?:pains?|aches?|headaches?|problems?|symptoms?|attacks?|episodes?|rash(?:es)?|feelings?|coughs?|thing|trouble|illness|sensations?)(?: \w+)? (?:ever )?(?:before|in the past|previously)\b|\b(?:anything|something|\w+ache|pain|rash|cough|it) (?:like|similar to) (?:this|that|it)(?: kind of \w+)? (?:ever )?(?:before|in the past|previously)\b|^(?:(?:and|or|so|but|uh|any) )*(?:any(?:thing)?|something)? ?similar to (?:this|that)\b/
+  /\b(?:this|that|these|those|such)(?: (?:kind|sort|type)s? of| same)? (?:a )?(?:\w+ )?(?:pains?|aches?|headaches?|problems?|symptoms?|attacks?|episodes?|rash(?:es)?|feelings?|coughs?|thing|trouble|illness|sensations?)(?: \w+)? (?:ever )?(?:before|in the past|previously)\b|\b(?:anything|something|\w+ache|pain|rash|cough|it) (?:like|similar to) (?:this|that|it)(?: kind of \w+)? (?:ever )?(?:before|in the past|previously)\b|\b(?:do|did) (?:you|he|she) (?:often |usually |ever )?get (?:this|it|these|them|that)(?: sort of thing| kind of thing)? (?:a lot|often|regularly|much|every year)$|^(?:(?:and|or|so|but|uh|any) )*(?:any(?:thing)?|something)? ?similar to (?:this|that)\b/
 
 /** The finding of those who need antihistamines. */
 const allergic = 'allergic-tendency'
@@ -37,15 +38,48 @@ const journey =
 const called =
   /\bwho(?:s| is| have (?:we|i)| do we have)(?: got)? (?:(?:with )?(?:this|that|here)(?: (?:little|young) \w+)?|the (?:little|young) \w+)(?: here| today| then)?$|\b(?:what|how) (?:\w+ ){1,6}(?:call|address) (?:you|him|her)\b|\bprefer(?:s|red)? to be called\b|\b(?:like|want) (?:me|us) to call (?:you|him|her)\b/
 
+/** Topics by the form of a question, where no word of it is one of theirs alone. */
+const forms: readonly (readonly [topic: string, form: RegExp])[] = [
+  ['name', called],
+  // "Are you grandma?" of whoever brings a child.
+  [
+    'companion',
+    /^(?:(?:hello|hi|and|so|oh|ok) )*are you (?:the |his |her |their |this \w+s )?(?:mum|mom|mummy|mother|dad|daddy|father|gran|granny|grandma|grandmother|grandad|grandpa|grandfather|parents?|aunt|uncle|carer|guardian)$/,
+  ],
+  ['household', /\bwho (?:does|do) (?:he|she|you|they) (?:sleep|share (?:a|the) (?:bed|room)) with\b/],
+  [
+    'tried',
+    /\b(?:put|putting|rub|rubbed|rubbing|smear\w*|dab\w*|appl(?:y|ied|ying)) (?:(?:anything|something|any \w+|\w+) )?(?:on|onto) (?:it|them|that|there)\b|\bwhat have (?:you|he|she) (?:been )?(?:put|putting|rubbed|rubbing|applied|applying)\b|^(?:(?:and|so|ok|right|now) )*what (?:else )?(?:have|did|do) (?:you|he|she|they) (?:been )?(?:try|tried|trying|taken|used|using|done|doing|given|giving)\b.*\b(?:so far|already|up to now|for (?:it|this|that)|about it|to help|to ease it)\b/,
+  ],
+  [
+    'concerns',
+    /\b(?:anything|something)(?: else)?(?: in particular| particular| that)?(?: (?:youre|you are|youve been|you have been|you|thats|is|on))* (?:worr\w+|concern\w+|afraid|scared|anxious|nervous)\b(?!.*\bother)/,
+  ],
+  [
+    'cause',
+    /\b(?:did|has|have|had|was there) (?:anything|something|you do anything)(?: \w+)? (?:set|bring|brought|start|trigger|provoke|cause|spark)\w*(?: (?:it|this|them|that|all this|it all))?(?: off| on)?\b(?! (?:better|when))/,
+  ],
+]
+
 const howAreYou =
   /^(?:(?:hi|hello|hey|there|so|and|well|morning|good|afternoon|evening|ok|now) )*how are (?:you|things)(?: (?:doing|keeping|getting on|today|this (?:morning|afternoon|evening)|then|both))*$/
+
+/** The topic beyond findings that an English text asks for by its form; undefined for any other text. */
+export function topicByForm({ aside }: Knowledge, text: string): string | undefined {
+  const form = forms.find(([id, pattern]) => aside.has(id) && pattern.test(text))?.[0]
+  if (form !== undefined) return form
+  if (device.test(text) && atHome.test(text) && !/\bever\b|\bhigh\b/.test(text))
+    return aside.has('home-checks') ? 'home-checks' : undefined
+  return aside.has('general-state') && howAreYou.test(text) ? 'general-state' : undefined
+}
 
 /** What a sentence means by its form; undefined where no such form fits. */
 export function spokenTopic(given: PhrasedSentence): SentenceMeaning | undefined {
   const { lexicon, sentence, found, here, relatives } = given
   const { text, inquires } = sentence
-  const { finding, aside } = lexicon.knowledge
-  if (!inquires || relatives || !/[a-z]/.test(text) || lexicon.exactQuestion(text) !== undefined)
+  const { finding } = lexicon.knowledge
+  const carer = /\bare you\b/.test(text)
+  if (!inquires || (relatives && !carer) || !/[a-z]/.test(text) || lexicon.exactQuestion(text) !== undefined)
     return undefined
   if (finding.has('drug-allergy') && reaction.test(text))
     return { ...nothing, topics: [attributeTopic(lexicon.knowledge, 'drug-allergy', 'character')] }
@@ -53,11 +87,8 @@ export function spokenTopic(given: PhrasedSentence): SentenceMeaning | undefined
   const alone = !here.some(isAsideMatch) && found.every(({ value }) => value.id === allergic)
   if (finding.has('regular-medication') && alone && drug.test(text) && taking.test(text))
     if (!otherwise.test(text)) return { ...nothing, topics: [{ finding: 'regular-medication' }] }
-  if (aside.has('home-checks') && device.test(text) && atHome.test(text))
-    if (!/\bever\b|\bhigh\b/.test(text)) return { ...nothing, asides: ['home-checks'] }
-  if (aside.has('general-state') && howAreYou.test(text))
-    return { ...nothing, asides: ['general-state'] }
-  if (aside.has('name') && called.test(text)) return { ...nothing, asides: ['name'] }
+  const topic = topicByForm(lexicon.knowledge, text)
+  if (topic !== undefined) return { ...nothing, asides: [topic] }
   if (finding.has('recent-travel') && journey.test(text))
     return { ...nothing, topics: [attributeTopic(lexicon.knowledge, 'recent-travel', 'site')] }
   if (finding.has('previous-episodes') && before.test(text))

@@ -142,7 +142,9 @@ export function changeOfTopic(given: FollowUp): ParsedUtterance | undefined {
     ? 'aggravating'
     : findAttributes(text).find((one) => one === 'aggravating' || one === 'relieving')
   // A topic that a text names besides is what makes the difference: "worse when you turn over?".
-  const reads = supposes(given) || ((doubtful || alone.kind === 'aside') && isShort(text))
+  const other =
+    alone.kind === 'aside' && (languageByScript(text) === 'zh' || !reader.namesAside(text))
+  const reads = supposes(given) || ((doubtful || other) && isShort(text))
   const treats = alone.asides.some((aside) => aside === 'tried' || aside === 'helped')
   if (!reads || (treats && !byResting.test(text))) return undefined
   const change = attribute && followedTopic(knowledge, context, attribute, () => true)

@@ -12,7 +12,7 @@ import { findAttributes, isGeneric, isPersonal } from '../attributes.js'
 import { removeDisfluencies } from '../disfluency.js'
 import { nameByPronoun } from '../english/carers.js'
 import { languageByScript } from '../finding-match.js'
-import { attributeTopic, followedSymptoms, lastHistory } from '../focus.js'
+import { attributeTopic, followedSymptoms, lastAsked, lastHistory } from '../focus.js'
 import type { ParsedUtterance } from '../parsed-utterance.js'
 import { plainWords } from '../plain-words.js'
 import { anyPain, asideOfRegion, sharedSymptom } from './anywhere.js'
@@ -110,6 +110,31 @@ function unknownOfTopic({ knowledge, context, text, alone, doubtful, followed }:
   }
 }
 
+/** English questions whose words mean another topic after these findings: "Does anyone at home?" after the smoking. */
+const afterFinding: readonly (readonly [after: readonly string[], topic: string, form: RegExp])[] = [
+  [
+    ['smoking'],
+    'smokers-home',
+    /^(?:(?:and|or|what about|how about) )*(?:does |do |is )?(?:anyone|anybody|somebody|others|the others|the rest of the family|people)(?: else)? (?:at home|in the (?:house|home|family)|you live with)(?: (?:smoke|smokes|smoking|do|does))?$/,
+  ],
+  [
+    ['thirst', 'frequent-urination'],
+    'water-intake',
+    /^(?:(?:and|so) )*how much (?:are|do|have) you (?:been )?(?:drink|drinking)\b(?!.*\b(?:alcohol|beer|wine)\b)/,
+  ],
+]
+
+/** What a question asks after what was asked just before it; undefined for any other. */
+function afterTopic({ knowledge, context, text, alone }: FollowUp): ParsedUtterance | undefined {
+  const asked = lastAsked(context)
+  const topic = afterFinding.find(
+    ([after, id, form]) =>
+      knowledge.aside.has(id) && after.some((one) => asked.includes(one)) && form.test(text),
+  )?.[1]
+  if (topic === undefined) return undefined
+  return { ...alone, kind: 'aside', topics: [], loose: [], asides: [topic] }
+}
+
 /** Reads a question that leaves out what it is about: each reading gives way to the next. */
 function ofElliptic(given: FollowUp): ParsedUtterance | undefined {
   return (
@@ -166,6 +191,7 @@ export function understandInContext(
   }
   const spoken =
     corrected(given, said) ??
+    afterTopic(given) ??
     ofDenied(given) ??
     (asksPain(text) ? undefined : moreOfLife(given)) ??
     ofSpokenTopic(given) ??
