@@ -32,6 +32,8 @@ export const isAsideMatch = (match: PhraseMatch<LexiconEntry>): match is AsideMa
 export function guessAside({ sentence, similarity }: SentenceContext): string | undefined {
   const { value, score, next } = similarity
   if (!value?.startsWith(prefix)) return undefined
+  // "Who is?" is like a question in its small words only.
+  if (languageByScript(sentence.text) === 'en' && isGeneric(sentence.text)) return undefined
   const least = thresholds[languageByScript(sentence.text)]
   const means = score >= least.score && score + 2 * (score - next) >= least.sum
   return means ? value.slice(prefix.length) : undefined

@@ -179,6 +179,10 @@ export function chooseFinding(
   // "When did the breathing trouble start?" asks how long it has been, not how it came on.
   if (parent !== undefined && attribute === 'onset' && ancestors.get(value)?.has(id))
     if (asksSince.test(text)) return id
+  // "Do you get these headaches on the bus?" asks for no severity.
+  const asked = attribute === 'severity' && languageByScript(text) === 'en'
+  if (asked && ancestors.get(value)?.has(id) && !findAttributes(text).includes('severity'))
+    return id
   // "Did the wheezing start suddenly?" is like the onset of a headache in its question words only.
   const ofOther = parent !== undefined && !ancestors.get(value)?.has(id)
   if (ofOther && languageByScript(text) === 'en' && isComplaint(lexicon, id)) {

@@ -28,6 +28,10 @@ const atHome =
 const before =
   /\b(?:this|that|these|those|such)(?: (?:kind|sort|type)s? of| same)? (?:a )?(?:\w+ )?(?:pains?|aches?|headaches?|problems?|symptoms?|attacks?|episodes?|rash(?:es)?|feelings?|coughs?|thing|trouble|illness|sensations?)(?: \w+)? (?:ever )?(?:before|in the past|previously)\b|\b(?:anything|something|\w+ache|pain|rash|cough|it) (?:like|similar to) (?:this|that|it)(?: kind of \w+)? (?:ever )?(?:before|in the past|previously)\b|\b(?:do|did) (?:you|he|she) (?:often |usually |ever )?get (?:this|it|these|them|that)(?: sort of thing| kind of thing)? (?:a lot|often|regularly|much|every year)$|^(?:(?:and|or|so|but|uh|any) )*(?:any(?:thing)?|something)? ?similar to (?:this|that)\b/
 
+/** Asks of a child whether it is hot to the touch. */
+const hotChild =
+  /^(?:(?:and|so|is|are|does|has|was|did|been|feeling) )*(?:he|she|it|the (?:baby|child|little one)) (?:(?:feel|felt|been|feeling|at all|very|a bit|really) )*(?:hot|burning up|warm to (?:the )?touch)(?: to (?:the )?touch| at all| now)?$/
+
 /** The finding of those who need antihistamines. */
 const allergic = 'allergic-tendency'
 
@@ -49,7 +53,7 @@ const forms: readonly (readonly [topic: string, form: RegExp])[] = [
   ['household', /\bwho (?:does|do) (?:he|she|you|they) (?:sleep|share (?:a|the) (?:bed|room)) with\b/],
   [
     'tried',
-    /\b(?:put|putting|rub|rubbed|rubbing|smear\w*|dab\w*|appl(?:y|ied|ying)) (?:(?:anything|something|any \w+|\w+) )?(?:on|onto) (?:it|them|that|there)\b|\bwhat have (?:you|he|she) (?:been )?(?:put|putting|rubbed|rubbing|applied|applying)\b|^(?:(?:and|so|ok|right|now) )*what (?:else )?(?:have|did|do) (?:you|he|she|they) (?:been )?(?:try|tried|trying|taken|used|using|done|doing|given|giving)\b.*\b(?:so far|already|up to now|for (?:it|this|that)|about it|to help|to ease it)\b/,
+    /\b(?:did|have|has) (?:you|he|she|they) (?:try|tried|taken|take|done|do|given|give) (?:anything|something)(?: at home| for it| about it| to help| yourself| so far| already)+$|\b(?:put|putting|rub|rubbed|rubbing|smear\w*|dab\w*|appl(?:y|ied|ying)) (?:(?:anything|something|any \w+|\w+) )?(?:on|onto) (?:it|them|that|there)\b|\bwhat have (?:you|he|she) (?:been )?(?:put|putting|rubbed|rubbing|applied|applying)\b|^(?:(?:and|so|ok|right|now) )*what (?:else )?(?:have|did|do) (?:you|he|she|they) (?:been )?(?:try|tried|trying|taken|used|using|done|doing|given|giving)\b.*\b(?:so far|already|up to now|for (?:it|this|that)|about it|to help|to ease it)\b/,
   ],
   [
     'concerns',
@@ -89,6 +93,8 @@ export function spokenTopic(given: PhrasedSentence): SentenceMeaning | undefined
     if (!otherwise.test(text)) return { ...nothing, topics: [{ finding: 'regular-medication' }] }
   const topic = topicByForm(lexicon.knowledge, text)
   if (topic !== undefined) return { ...nothing, asides: [topic] }
+  if (finding.has('fever') && hotChild.test(text))
+    return { ...nothing, topics: [{ finding: 'fever' }] }
   if (finding.has('recent-travel') && journey.test(text))
     return { ...nothing, topics: [attributeTopic(lexicon.knowledge, 'recent-travel', 'site')] }
   if (finding.has('previous-episodes') && before.test(text))

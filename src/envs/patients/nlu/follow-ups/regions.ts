@@ -31,7 +31,7 @@ const regions: readonly Region[] = [
   },
   { word: { en: 'skin', zh: '皮肤' }, named: /\b(?:skin|rash|spots)\b|皮肤|疹/ },
   { word: { en: 'head', zh: '头' }, named: /\b(?:head|headache)\b|头/ },
-  { word: { en: 'chest', zh: '胸' }, named: /\bchest\b|胸/ },
+  { word: { en: 'chest', zh: '胸' }, named: /\b(?:chest|palpitations?)\b|胸/ },
   { word: { en: 'belly', zh: '肚子' }, named: /\b(?:belly|abdom\w+|stomach|tummy)\b|腹|肚/ },
   { word: { en: 'mouth', zh: '嘴' }, named: /\b(?:mouth|tongue|lips?)\b|嘴|舌|口[腔眼]/ },
   { word: { en: 'face', zh: '脸' }, named: /\bface\b|脸|面部/ },
