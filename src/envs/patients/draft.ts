@@ -148,6 +148,12 @@ const firstTurns = 3
 /** Asks for more than a yes or a no, wherever it stands: "Do you remember how it started?". */
 const interrogative = /\b(?:how|what|when|where|which|who|why)\b/
 
+/** "Any discharge? Is it sticky?" of an eye: an English question of a few words that is another one in its dialogue. */
+const inDialogue = ({ kind, topics, loose }: ParsedUtterance, text: string): boolean =>
+  languageByScript(text) === 'en' &&
+  isShort(text) &&
+  (kind === 'attribute' ? loose.length === 1 : kind === 'finding' && topics.length === 1)
+
 /** What one question of several asks, in the dialogue so far; undefined where it asks nothing. */
 function readPart(
   { text, topics, asides, open }: QuestionPart,
@@ -172,7 +178,9 @@ function readPart(
   if (!says && mark === '?' && topics.length === 0) return undefined
   // A guess only gives way to what is said more of.
   if (topics.length > 0)
-    return kind === 'aside' ? read : { ...rest, topics, asides, loose: [], kind: 'finding' }
+    return kind === 'aside' || inDialogue(read, text)
+      ? read
+      : { ...rest, topics, asides, loose: [], kind: 'finding' }
   if (kind === 'open')
     return context.dialogue.length < firstTurns || isShort(text) ? read : undefined
   // A shrug adds nothing to an answer, but a no does.

@@ -18,7 +18,7 @@ const acts: readonly (readonly [ConversationAct, RegExp])[] = [
   ],
   [
     'any-questions',
-    /\b(?:any|other|more|further|no) (?:other |more |further )?(?:questions?|queries)\b|\b(?:do|did) you have (?:any )?(?:questions?|queries)\b|\b(?:want|like) to ask me\b|\banything (?:else )?(?:that )?you(?:d| would)? (?:like|want|wanted) to ask\b|\b(?:go over|explain) (?:\w+ ){0,2}again\b|(?:还)?有(?:没有)?(?:什么|其他|别的)?(?:想(?:要)?(?:了解|知道)|疑问|要问|想问|问题(?:要|想)问|要问的(?:吗|么|没有?)|(?<=你还有)问题(?:吗|么|没有?)$|不明白|不清楚)/,
+    /\b(?:any|other|more|further|no) (?:other |more |further )?(?:questions?|queries)\b|\b(?:do|did) you have (?:any )?(?:questions?|queries)\b|\b(?:want|like) to ask me\b|\banything (?:else )?(?:that )?you(?:d| would)? (?:like|want|wanted) to ask\b|\b(?:is|was) (?:there )?anything (?:unclear|not clear|you (?:dont|didnt) understand)\b|\b(?:go over|explain) (?:\w+ ){0,2}again\b|(?:还)?有(?:没有)?(?:什么|其他|别的)?(?:想(?:要)?(?:了解|知道)|疑问|要问|想问|问题(?:要|想)问|要问的(?:吗|么|没有?)|(?<=你还有)问题(?:吗|么|没有?)$|不明白|不清楚)/,
   ],
   [
     'clear',

@@ -11,7 +11,7 @@ const vocative =
 /** Words that are nothing else: a pet, or what one used to love, may be asked about. */
 const onlyVocative = "(?:my )?(?:dear|darling|sweetheart|sweetie|sir|madam|ma'am)"
 /** A relative who listens, named at the end of a question that is not about relatives. */
-const listener = /, (?:mum|mom|mummy|mommy|dad|daddy|gran|granny|nan)(?=\s*[?.!])(?<!\b(?:your|his|her|brother|sister|mother|father|family)\b.*)/gi
+const listener = /, (?:mum|mom|mummy|mommy|dad|daddy|gran|granny|nan)(?=\s*[?.!])(?<!\b(?:brothers?|sisters?|mother|father|parents|family|aunts?|uncles?)\b.*)/gi
 const interrogative = 'when|how|what|where|which|who|why|whether|if|about'
 
 /** Patterns of English frames, each with what is left. */

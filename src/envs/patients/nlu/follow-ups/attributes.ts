@@ -99,7 +99,7 @@ const circumstance =
   /^(?:(?:and|but|so|or) )*(?:is|are|does|do) (?:it|they|that|this) (?:get |feel |any |hurt |come |comes |bother you |on )*(?:worse |better |more |easier )?(?:if|when|while|after) |^(?:(?:and|but|so|or) )*(?:does|do|did|will|would) (?:\w+ ){1,5}?(?:make|makes|bring|brings|set|sets) (?:it|them|that|this|the pain)(?: (?:on|off|hurt|ache|worse|better|easier|any|come|feel|more|much|a lot))+$|^(?:(?:and|but|so|or|what about|how about) )*(?:if|when|while|after|before) (?:you|it|youre)\b|(?:时|时候|之?后|之?前|起来|下来)呢$|^(?:那)?(?:低头|抬头|弯腰|平躺|躺下|躺着|侧躺|走路|走动|活动|运动|深呼吸|吸气|咳嗽|用力|休息|歇着?)(?:一会儿)?呢$/
 
 /** A question of its own after the case. */
-const main = / (?:do|does|did|is|are|was|were|have|has|had|can|could|what|any) |(?: \w+){8}/
+const main = / (?:do|does|did|is|are|was|were|have|has|had|can|could|what|any) |(?: \w+){11}/
 
 /** Least score at which a detail of the topic is what changes in a case that is put. */
 const circumstantial = 0.1

@@ -179,7 +179,8 @@ export function understandInContext(
   const doubtful = isDoubtful(alone, alone.kind === 'aside' && reader.namesAside(text))
   if ((doubtful || alone.kind === 'courtesy') && anythingElse.test(text))
     return { ...alone, kind: 'open', topics: [], asides: [] }
-  if (doubtful && howIsIt.test(text) && knowledge.aside.has(course))
+  const sure = !doubtful && languageByScript(text) === 'zh'
+  if (!sure && howIsIt.test(text) && knowledge.aside.has(course))
     return { ...alone, kind: 'aside', topics: [], loose: [], asides: [course] }
   const followed = followedSymptoms(knowledge, context)
   const given: FollowUp = { knowledge, context, reader, text, alone, doubtful, followed }
