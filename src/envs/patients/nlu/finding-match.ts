@@ -139,6 +139,34 @@ export function guessFinding(
   return { id: means ? (plain ? whole : value) : undefined, near: score >= minNearScore }
 }
 
+/** An English sentence, the finding that it names and what it is most similar to. */
+interface NamedFinding extends Pick<SentenceContext, 'lexicon' | 'similarity'> {
+  readonly text: string
+  readonly id: string
+}
+
+/** Whether an English sentence asks for the finding that it names, not for the detail that it is most similar to. */
+function namesRather(
+  { lexicon, similarity, text, id }: NamedFinding,
+  found: readonly FindingMatch[],
+): boolean {
+  const value = similarity.value ?? ''
+  const { parent, attribute } = lexicon.knowledge.finding.get(value) ?? {}
+  if (parent === undefined) return false
+  const above = lexicon.ancestors.get(value) ?? new Set<string>()
+  if (above.has(id)) {
+    if (isPlain(text)) return true
+    // "When did the breathing trouble start?" asks how long it has been, not how it came on.
+    if (attribute === 'onset') return asksSince.test(text)
+    // "Do you get these headaches on the bus?" asks for no severity.
+    return attribute === 'severity' && !findAttributes(text).includes('severity')
+  }
+  // "Did the wheezing start suddenly?" is like the onset of a headache in its question words only.
+  const mentioned = found.some((one) => above.has(one.value.id))
+  const near = similarity.scoreOf(parent.finding) >= similarity.score / 2
+  return isComplaint(lexicon, id) && !mentioned && !near
+}
+
 /** Chooses the finding of a sentence with known phrases: a named one, the most similar one, or none. */
 export function chooseFinding(
   { lexicon, sentence, similarity, fits }: SentenceContext,
@@ -175,21 +203,8 @@ export function chooseFinding(
     if (attribute !== undefined && attribute !== 'duration' && asksHowLong.test(text))
       return isWholeIllness(lexicon.knowledge, id) ? parent : id
   }
-  if (parent !== undefined && ancestors.get(value)?.has(id) && isPlain(text)) return id
-  // "When did the breathing trouble start?" asks how long it has been, not how it came on.
-  if (parent !== undefined && attribute === 'onset' && ancestors.get(value)?.has(id))
-    if (asksSince.test(text)) return id
-  // "Do you get these headaches on the bus?" asks for no severity.
-  const asked = attribute === 'severity' && languageByScript(text) === 'en'
-  if (asked && ancestors.get(value)?.has(id) && !findAttributes(text).includes('severity'))
+  if (languageByScript(text) === 'en' && namesRather({ lexicon, similarity, text, id }, found))
     return id
-  // "Did the wheezing start suddenly?" is like the onset of a headache in its question words only.
-  const ofOther = parent !== undefined && !ancestors.get(value)?.has(id)
-  if (ofOther && languageByScript(text) === 'en' && isComplaint(lexicon, id)) {
-    const above = ancestors.get(value) ?? new Set()
-    if (!found.some((one) => above.has(one.value.id)) && similarity.scoreOf(parent) < score / 2)
-      return id
-  }
   return fits(value) && !ancestors.get(id)?.has(value) ? value : id
 }
 
@@ -199,7 +214,8 @@ const isComplaint = ({ knowledge }: Lexicon, id: string): boolean => {
   return kind === 'symptom' && type === 'bool' && attribute === undefined
 }
 
-const asksSince = /\b(?:when did|how long|since when)\b(?!.*\b(?:sudden\w*|gradual\w*|slow\w*|quick\w*)\b)/
+const asksSince =
+  /\b(?:when did|how long|since when)\b(?!.*\b(?:sudden\w*|gradual\w*|slow\w*|quick\w*)\b)/
 
 /** Asks how long something has been there and nothing else. */
 const asksHowLong = /(?:几|多少)(?:天|个?小时|个?月|年|周|个?(?:礼拜|星期))了?$|多(?:久|长时间)了$/

@@ -127,11 +127,8 @@ export function isWholeIllness({ finding }: Knowledge, id: string): boolean {
   return definition?.attribute !== undefined && definition.parent === undefined
 }
 
-/** Exchanges back that the doctor's last topic is remembered. */
-const topicMemory = 6
-
-/** Exchanges back that a topic other than a complaint is asked on about. */
-const historyMemory = 2
+/** Exchanges back that the doctor's last topic is remembered, and one other than a complaint. */
+const [topicMemory, historyMemory] = [6, 2] as const
 
 /**
  * The symptom that a finding is of: itself, or where it only describes another one, that one. Undefined where it

@@ -138,22 +138,27 @@ const nameTopic = (lexicon: Lexicon, text: string): ParsedUtterance | undefined 
     .map((corrected) => interpretText(lexicon, corrected))
     .find(({ topics }) => topics.some(({ guessed }) => !guessed))
 
+/** What is no more than a hesitation or the dots of a pause. */
+const silence: ParsedUtterance = {
+  questions: 0,
+  topics: [],
+  loose: [],
+  asides: [],
+  kind: 'courtesy',
+  speech: 'backchannel',
+}
+
+/** Whether nothing is left of an utterance without its hesitations. */
+const isSilence = (text: string, utterance: string): boolean =>
+  !/[\p{L}\p{N}]/u.test(text) && (/[\p{L}\p{N}]/u.test(utterance) || /^[\s.,…]+$/.test(utterance))
+
 /** Interprets an utterance as written; if that fails, with its spelling and then its homophones corrected. */
 function interpret(lexicon: Lexicon, utterance: string): ParsedUtterance {
   const whole = utterance.slice(0, maxLength)
   // An author's own question may repeat a word.
   const known = lexicon.exactQuestion(normaliseText(whole).text) !== undefined
   const text = known ? whole : expandPairs(plainWords(removeDisfluencies(whole)))
-  // Nothing but a hesitation, or the dots of a pause.
-  if (!/[\p{L}\p{N}]/u.test(text) && (/[\p{L}\p{N}]/u.test(utterance) || /^[\s.,…]+$/.test(utterance)))
-    return {
-      questions: 0,
-      topics: [],
-      loose: [],
-      asides: [],
-      kind: 'courtesy',
-      speech: 'backchannel',
-    }
+  if (isSilence(text, utterance)) return silence
   const written = interpretText(lexicon, text)
   const english = languageByScript(text) === 'en'
   const aside = written.kind === 'aside' && (english || !namesAside(lexicon, text))

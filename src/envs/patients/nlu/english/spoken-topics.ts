@@ -15,7 +15,8 @@ const drug =
 const taking =
   /\b(?:take|takes|taking|took|taken|on|use|using|used|had|have|given|prescribed|start(?:ed)?|stop(?:ped)?|still|continue)\b/
 /** What else a medicine is named for: a reaction, what a relative takes, what will be given. */
-const otherwise = /\b(?:allerg\w+|react\w*|rash|sensitive|intoleran\w+|mum|dad|mother|father|brother|sister|family|i(?:ll| will| can| would|d)|we(?:ll| will| can| could)?|pregnan\w+)\b/
+const otherwise =
+  /\b(?:allerg\w+|react\w*|rash|sensitive|intoleran\w+|mum|dad|mother|father|brother|sister|family|i(?:ll| will| can| would|d)|we(?:ll| will| can| could)?|pregnan\w+)\b/
 
 const reaction =
   /\bwhat (?:happens|happened|does it do|did it do)(?: to you)? (?:when|if|after|with) (?:you|he|she|they) (?:take|takes|took|have|had|has|were given|was given)\b|\bwhat (?:reaction|sort of reaction|kind of reaction|type of reaction)\b|\bhow (?:do|did|does) (?:you|he|she) react\b/
@@ -50,7 +51,10 @@ const forms: readonly (readonly [topic: string, form: RegExp])[] = [
     'companion',
     /^(?:(?:hello|hi|and|so|oh|ok) )*are you (?:the |his |her |their |this \w+s )?(?:mum|mom|mummy|mother|dad|daddy|father|gran|granny|grandma|grandmother|grandad|grandpa|grandfather|parents?|aunt|uncle|carer|guardian)$/,
   ],
-  ['household', /\bwho (?:does|do) (?:he|she|you|they) (?:sleep|share (?:a|the) (?:bed|room)) with\b/],
+  [
+    'household',
+    /\bwho (?:does|do) (?:he|she|you|they) (?:sleep|share (?:a|the) (?:bed|room)) with\b/,
+  ],
   [
     'tried',
     /\b(?:did|have|has) (?:you|he|she|they) (?:try|tried|taken|take|done|do|given|give) (?:anything|something)(?: at home| for it| about it| to help| yourself| so far| already)+$|\b(?:put|putting|rub|rubbed|rubbing|smear\w*|dab\w*|appl(?:y|ied|ying)) (?:(?:anything|something|any \w+|\w+) )?(?:on|onto) (?:it|them|that|there)\b|\bwhat have (?:you|he|she) (?:been )?(?:put|putting|rubbed|rubbing|applied|applying)\b|^(?:(?:and|so|ok|right|now) )*what (?:else )?(?:have|did|do) (?:you|he|she|they) (?:been )?(?:try|tried|trying|taken|used|using|done|doing|given|giving)\b.*\b(?:so far|already|up to now|for (?:it|this|that)|about it|to help|to ease it)\b|^(?:(?:and|so|ok|right|now) )*what (?:else )?have you (?:been )?(?:given|giving|tried|trying)(?: (?:him|her|them|on it|yourself))?$/,
@@ -83,7 +87,12 @@ export function spokenTopic(given: PhrasedSentence): SentenceMeaning | undefined
   const { text, inquires } = sentence
   const { finding } = lexicon.knowledge
   const carer = /\bare you\b/.test(text)
-  if (!inquires || (relatives && !carer) || !/[a-z]/.test(text) || lexicon.exactQuestion(text) !== undefined)
+  if (
+    !inquires ||
+    (relatives && !carer) ||
+    !/[a-z]/.test(text) ||
+    lexicon.exactQuestion(text) !== undefined
+  )
     return undefined
   if (finding.has('drug-allergy') && reaction.test(text))
     return { ...nothing, topics: [attributeTopic(lexicon.knowledge, 'drug-allergy', 'character')] }

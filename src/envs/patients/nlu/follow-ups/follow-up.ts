@@ -111,18 +111,19 @@ function unknownOfTopic({ knowledge, context, text, alone, doubtful, followed }:
 }
 
 /** English questions whose words mean another topic after these findings: "Does anyone at home?" after the smoking. */
-const afterFinding: readonly (readonly [after: readonly string[], topic: string, form: RegExp])[] = [
+const afterFinding: readonly (readonly [after: readonly string[], topic: string, form: RegExp])[] =
   [
-    ['smoking'],
-    'smokers-home',
-    /^(?:(?:and|or|what about|how about) )*(?:does |do |is )?(?:anyone|anybody|somebody|others|the others|the rest of the family|people)(?: else)? (?:at home|in the (?:house|home|family)|you live with)(?: (?:smoke|smokes|smoking|do|does))?$/,
-  ],
-  [
-    ['thirst', 'frequent-urination'],
-    'water-intake',
-    /^(?:(?:and|so) )*how much (?:are|do|have) you (?:been )?(?:drink|drinking)\b(?!.*\b(?:alcohol|beer|wine)\b)/,
-  ],
-]
+    [
+      ['smoking'],
+      'smokers-home',
+      /^(?:(?:and|or|what about|how about) )*(?:does |do |is )?(?:anyone|anybody|somebody|others|the others|the rest of the family|people)(?: else)? (?:at home|in the (?:house|home|family)|you live with)(?: (?:smoke|smokes|smoking|do|does))?$/,
+    ],
+    [
+      ['thirst', 'frequent-urination'],
+      'water-intake',
+      /^(?:(?:and|so) )*how much (?:are|do|have) you (?:been )?(?:drink|drinking)\b(?!.*\b(?:alcohol|beer|wine)\b)/,
+    ],
+  ]
 
 /** What a question asks after what was asked just before it; undefined for any other. */
 function afterTopic({ knowledge, context, text, alone }: FollowUp): ParsedUtterance | undefined {
