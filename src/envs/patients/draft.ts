@@ -11,6 +11,7 @@ import { isPain } from './nlg/details.js'
 import { isTactful } from './nlg/disclosure.js'
 import { joinSentences, type Occasion, pickStockSentence } from './nlg/stock-sentences.js'
 import { isQuestionClause } from './nlu/acts.js'
+import { findAttributes, isGeneric } from './nlu/attributes.js'
 import { languageByScript } from './nlu/finding-match.js'
 import { followedTopic, type Topic } from './nlu/focus.js'
 import { understandInContext } from './nlu/follow-ups/follow-up.js'
@@ -147,6 +148,12 @@ const firstTurns = 3
 /** Asks for more than a yes or a no, wherever it stands: "Do you remember how it started?". */
 const interrogative = /\b(?:how|what|when|where|which|who|why)\b/
 
+/** "Any discharge? Is it sticky?" of an eye: an English question of a few words that is another one in its dialogue. */
+const inDialogue = ({ kind, topics, loose }: ParsedUtterance, text: string): boolean =>
+  languageByScript(text) === 'en' &&
+  isShort(text) &&
+  (kind === 'attribute' ? loose.length === 1 : kind === 'finding' && topics.length === 1)
+
 /** What one question of several asks, in the dialogue so far; undefined where it asks nothing. */
 function readPart(
   { text, topics, asides, open }: QuestionPart,
@@ -166,9 +173,14 @@ function readPart(
     ...read
   } = understandInContext(knowledge, text + mark, context, reader)
   const { kind, expects, speech } = read
+  // "Have you got a …" was given up.
+  const says = !isGeneric(text) || kind === 'open' || findAttributes(text).length > 0
+  if (!says && mark === '?' && topics.length === 0) return undefined
   // A guess only gives way to what is said more of.
   if (topics.length > 0)
-    return kind === 'aside' ? read : { ...rest, topics, asides, loose: [], kind: 'finding' }
+    return kind === 'aside' || inDialogue(read, text)
+      ? read
+      : { ...rest, topics, asides, loose: [], kind: 'finding' }
   if (kind === 'open')
     return context.dialogue.length < firstTurns || isShort(text) ? read : undefined
   // A shrug adds nothing to an answer, but a no does.
@@ -188,13 +200,20 @@ function draftParts(
   const tactful = isTactful(utterance)
   const drafts: DraftedReply[] = []
   let [dialogue, left, plea, shrugged] = [context.dialogue, drafting.most, '', false]
+  // A shrug beside an answer says no to what was not understood.
+  const real = whole.kind === 'finding' || whole.kind === 'aside'
   // Guesses alone are answered together, unless one gives way.
   let lost = parts.some(({ open, topics }) => open && topics.length === 0)
   for (const part of parts) {
     const here = { ...input, context: { ...context, dialogue } }
     const read = readPart(part, whole, here, drafting.reader)
     const shrugs = read?.kind === 'unmodelled'
-    if (!read || (shrugs && shrugged)) continue
+    if (!read || (shrugs && (shrugged || (real && languageByScript(part.text) === 'en')))) continue
+    // "Do you smoke? How many a day?" is answered by the no.
+    const again = read.topics.map(({ finding }) => finding)
+    const said = drafts.flatMap(({ draft }) => draft.told)
+    const denied = (id: string) => said.some((one) => one.finding === id && one.state === 'absent')
+    if (again.length > 0 && again.every(denied)) continue
     if (left <= 0) {
       plea ||= pickStockSentence('one-at-a-time', context, utterance)
       break
@@ -208,7 +227,6 @@ function draftParts(
     const reply = { ...one.draft, asked: one.asked, questions: 1 }
     dialogue = [...dialogue, { utterance: part.text, reply }]
   }
-  const real = whole.kind === 'finding' || whole.kind === 'aside'
   if (!lost || drafts.length < (real ? 2 : 1)) return undefined
   const draft = joinDrafts(
     drafts.map((one) => one.draft),

@@ -51,10 +51,10 @@ export const witness =
 /** Open question: leaves the patient free to say what they want. */
 export const openQuestion = new RegExp(
   [
-    String.raw`\bwhat(?:s| has| is it)? (?:brings|brought|seems|happened|else|can i|could i|can we)\b|\bhow (?:can|may|could) (?:i|we) (?:help|be of|assist)\b|\bwhat(?: has|s)? (?:made|prompted|got|led) (?:you|him|her|them) (?:to )?(?:decide (?:to )?(?:call|ring|phone|contact|come|book|see|make|get)|want to (?:come|see|be seen)|call|ring|phone|contact|come|book|see|make|get in touch)\b|\b(?:did|have) i miss(?:ed)? (?:anything|something)\b|\bwhats (?:up|new|been up)\b|\bthe main (?:thing|reason|problem|issue)\b|\b(?:talk|take|walk) me through (?:it|this|that|everything|what|how)\b|\bhow (?:are|have) things\b`,
+    String.raw`\bwhat(?:s| has| is it)? (?:brings|brought|seems|happened|else|can i|could i|can we)\b|\bhow (?:can|may|could) (?:i|we) (?:help|be of|assist)\b|\bwhat(?: has|s)? (?:made|prompted|got|led) (?:you|him|her|them) (?:to )?(?:decide (?:to )?(?:call|ring|phone|contact|come|book|see|make|get)|want to (?:come|see|be seen)|call|ring|phone|contact|come|book|see|make|get in touch)\b|\b(?:did|have) i miss(?:ed)? (?:anything|something)\b|\bwhats (?:up|new|been up)\b|\bwhat (?:would you like|do you want|did you want|are we|shall we|can we) (?:to )?(?:talk(?:ing)?|discuss|speak|chat|see me|go over)(?: to me)?(?: about)?(?: today| first)?$|\bthe main (?:thing|reason|problem|issue)\b|\b(?:talk|take|walk) me through (?:it|this|that|everything|what|how)\b|\bhow (?:are|have) things\b`,
     String.raw`\bwhat(?:s| is| has been| are)? (?:been )?(?:the matter|wrong|the trouble|the problem|troubling|bothering|going on|happening)\b`,
     String.raw`\b(?:what|which|any|other|your|describe the|more about the) (?:other |main |current |new )?(?:symptoms?|complaints?|problems?|concerns?|discomforts?|issues?)\b(?! (?:with (?!it\b|this\b|that\b|these\b)|passing|going|opening|sleeping|swallowing|breathing|walking|hearing|seeing|eating|moving|at (?:work|home)\b|down\b))`,
-    String.raw`\b(?:any|some)(?:thing)? (?:else|other)\b|\bnothing else\b|\bany(?:thing)? more (?:to|you|symptoms?|problems?)\b|\btell me (?:more|everything|(?:(?:a (?:little )?bit|a little|some|something) )?(?:more )?about (?:it|this|that|yourself|what))\b|\bwhat do you mean (?:by|when) (?:it|this|that|you say)\b|\b(?:hear|know) (?:a (?:bit|little) )?more about (?:it|this|that|them|whats?|how)\b|\b(?:say|tell me) (?:a (?:bit|little) )?more\b`,
+    String.raw`\b(?:any|some)(?:thing)? else\b|\b(?:any|some) other\b(?= (?:\w+ )?(?:symptoms?|complaints?|problems?|concerns?|discomforts?|issues?|things?|troubles?|changes?|worries|stuff|feelings?|signs?)\b| (?:at|that|you|with|or)\b|$)|\bnothing else\b|\bany(?:thing)? more (?:to|you|symptoms?|problems?)\b|\btell me what (?:(?:youve|you have) (?:noticed|come (?:in )?(?:for|with|about)|been (?:having|feeling))|brings|brought|happened|has (?:happened|been)|is wrong|the (?:problem|matter|trouble) is)\b|\btell me (?:\w+ ){0,3}about (?:your|the|this|that|his|her) (?:bad |sore |poorly )?(?:eyes?|ears?|chest|tummy|belly|skin|legs?|arms?|hands?|head|back|throat|nose|foot|feet|hip|knee)$|\bwhat (?:would you like|do you want|do you need) (?:me to )?help (?:you )?with\b|\btell me (?:more|everything|(?:(?:a (?:little )?bit|a little|some|something) )?(?:more )?about (?:it|this|that|yourself|what))\b|\bwhat do you mean (?:by|when) (?:it|this|that|you say)\b|\b(?:hear|know) (?:a (?:bit|little) )?more about (?:it|this|that|them|whats?|how)\b|\b(?:say|tell me) (?:a (?:bit|little) )?more\b`,
     String.raw`\bhow (?:are|have|do|did) you (?:been )?(?:feel|feeling|doing|today|been)\b(?! about (?:that|this|it|the plan))|\bhow is everything\b`,
     String.raw`\bwhat (?:are|have|do) you (?:been )?(?:feel|feeling|experiencing|experienced|noticed|notice)\b`,
     String.raw`\bin your own words\b|\b(?:reason for|why) (?:your visit|you came|you are here|are you here)\b|^(?:(?:ok|okay|yeah|yes|right|please|and|so) )*go on$`,
@@ -129,7 +129,7 @@ export const excludedEnd =
 
 /** Requests information without the form of a question: "tell me …". */
 const request =
-  /\b(?:tell me|describe|let me know|explain|talk about|walk me through|i(?:d| would)? (?:like|want|need|love) to (?:know|hear|ask|understand|check(?! (?:your|his|her)\b))|i (?:wonder|was wondering)|i(?: a)?m (?:wondering|asking|curious|guessing|assuming)|i (?:take it|assume|gather|presume|suppose|guess|dont suppose)|(?:i|we) rule out|i (?:mean|meant) (?:the|your|whether|if|do|did|are|is)\b|wondering (?:if|whether|about)|ask(?:ing)? (?:you )?(?:about|whether|if)|whether you)\b|说说|讲讲|谈谈|描述(?!的)|告诉我|说一下|讲一下|谈一下|介绍|(?:想|要)(?:知道|了解|问)|想听你|问一下|问问|请问/
+  /\b(?:tell me|show me (?:where|which|with)|describe|let me know|explain|talk about|walk me through|i(?:d| would)? (?:like|want|need|love) to (?:know|hear|ask|understand|check(?! (?:your|his|her)\b))|i (?:wonder|was wondering)|i(?: a)?m (?:wondering|asking|curious|guessing|assuming)|i (?:take it|assume|gather|presume|suppose|guess|dont suppose)|(?:i|we) rule out|i (?:mean|meant) (?:the|your|whether|if|do|did|are|is)\b|wondering (?:if|whether|about)|ask(?:ing)? (?:you )?(?:about|whether|if)|whether you)\b|说说|讲讲|谈谈|描述(?!的)|告诉我|说一下|讲一下|谈一下|介绍|(?:想|要)(?:知道|了解|问)|想听你|问一下|问问|请问/
 
 /** Where a second question begins within a clause. */
 export const nextQuestion =
@@ -137,8 +137,8 @@ export const nextQuestion =
 
 const tags = new RegExp(
   [
-    `^(?:(?:or|and|but|so) )?(?:is|isnt|are|arent|was|wasnt|were|werent|do|dont|does|doesnt|did|didnt|has|hasnt|have|havent|had|hadnt|can|cant|could|would|wouldnt|will|wont) (?:it|you|yours?|he|she|they|there|that|this|not)(?: (?:you|yours|that|so|too|like that|the case|ok|okay|all right|alright))*$`,
-    `^(?:right|correct|ok|okay|yes|no|or not|would you say|is that (?:right|so|true|correct|ok|okay)|(?:do|would) you (?:know|think|remember|happen to know)|(?:have|did|had) you (?:noticed?|seen)(?: (?:that|it|at all))?|can you (?:remember|recall|tell)|(?:as far as|if|that) you (?:know|remember|can remember|can tell)(?: of)?|is it like that|is it so|how about you|what about you|and you)$`,
+    `^(?:(?:or|and|but|so) )?(?:is|isnt|are|arent|was|wasnt|were|werent|do|dont|does|doesnt|did|didnt|has|hasnt|have|havent|had|hadnt|can|cant|could|would|wouldnt|will|wont) (?:it|you|yours?|he|she|they|there|that|this|not)(?: (?:you|yours|that|so|too|like that|the case|ok|okay|all right|alright|use to|used to|ever|in the past))*$`,
+    `^(?:right|correct|ok|okay|yes|no|or not|would you say|is that (?:right|so|true|correct|ok|okay)|(?:do|would) you (?:know|think|remember|happen to know)|(?:have|did|had) you (?:noticed?|seen)(?: (?:that|it|at all))?|(?:has|did|have) (?:anyone|anybody|other people|people|your (?:wife|husband|partner|family|son|daughter)) (?:else )?(?:noticed?|seen|said so|mentioned|commented)(?: (?:it|that|this|anything))?(?: at all)?|can you (?:remember|recall|tell)|(?:as far as|if|that) you (?:know|remember|can remember|can tell)(?: of)?|is it like that|is it so|how about you|what about you|and you)$`,
     '^(?:是吗|是吧|对吗|对吧|对不对|是不是|是这样吗|有吗|有没有|会吗|会不会|你呢|你也是吗|你会吗|你有吗|你是吗|你是不是|好吗|可以吗|行吗|好不好|行不行|你(?:也|会|是)?(?:不)?(?:会|是)?(?:也)?(?:这样|那样)吗?)$',
   ].join('|'),
 )
@@ -154,6 +154,8 @@ export const doctorStatement =
 export const statement = new RegExp(
   [
     String.raw`^(?:(?:so|well|now|ok|okay|and|but|right|yes|oh|ah|then) ){0,2}(?:i|im|ive|ill|id|we|were|weve|lets|let|you|youre|youve|youll|your|my|our|he|she|they|hes|shes|that|thats|it|its|these|this|there|plenty|lots|many|most|thank|thanks|please|take|a lot)\b`,
+    // "What I think we should do", but not "what were you doing".
+    String.raw`^(?:(?:so|well|now|ok|okay|and|but|right|yes|oh|ah|then|that is) ){0,3}what (?:i|we|id|wed|ill|im|weve|ive|you (?:can|could|need|should|want)|they|usually|normally)\b(?! (?:mean|meant|want to know|wanted to know|was asking|am asking))`,
     String.raw`^(?!(?:and|any|no|what|when|where|how|which|who|why) )\w+(?: \w+)* (?:is|are|was|were|will|would|can|had|has)\b(?! (?:you|your|there))`,
     '^(?:好的?|嗯|哦|那)?(?:所以|看来|原来|难怪|怪不得|刚才|我|咱们(?!宝|孩)|谢谢|感谢|多谢|很多人|不少人|这个季节)',
     String.raw`^(?:(?:just|now|please|and|ok|okay|then) ){0,2}(?:open|close|breathe|take|lie|sit|stand|look|turn|roll|lift|raise|hold|relax|stay|keep|put|stick|follow|press|push|squeeze|come|wait|try|stop|bend|drink|eat|rest|avoid|use|call|go|dont|do|be)\b| for me$`,
@@ -164,7 +166,7 @@ export const statement = new RegExp(
 
 /** Contains a verb of telling but requests no information: thanks, or announces an explanation. */
 const telling =
-  /\b(?:thank|thanks|let me (?:explain|describe|talk)|(?:ill|i will|i can|going to|i should) (?:explain|describe|talk|tell))\b|谢谢|感谢|问完|问的就(?:是)?这些|问得差不多|我(?:们)?(?:还|再|先|想|需要|要|得|来|也)*(?:问问?|了解)(?:你|一下)?(?:一些|一点|几个|些|点|一下)(?:别的|其他|一般|基本)?(?:的)?(?:情况|问题|事儿?)?$|我(?:来|先|再|就)?(?:给你|跟你)?(?:说|讲|介绍|描述)/
+  /\b(?:thank|thanks|let me (?:explain|describe|talk)|(?:ill|i will|i can|going to|i should) (?:explain|describe|talk|tell)|ask (?:you )?(?:just )?(?:a (?:few|couple(?: of)?)|some|one or two)(?: \w+){0,2} questions?(?! about))\b|谢谢|感谢|问完|问的就(?:是)?这些|问得差不多|我(?:们)?(?:还|再|先|想|需要|要|得|来|也)*(?:问问?|了解)(?:你|一下)?(?:一些|一点|几个|些|点|一下)(?:别的|其他|一般|基本)?(?:的)?(?:情况|问题|事儿?)?$|我(?:来|先|再|就)?(?:给你|跟你)?(?:说|讲|介绍|描述)/
 
 /** Whether a sentence requests information without the form of a question. */
 export const isRequest = (sentence: string): boolean =>
@@ -204,7 +206,7 @@ export const hasQuestionWord = (sentence: string): boolean =>
   whWord.test(sentence) && !statement.test(sentence)
 
 const expectsYes =
-  /\b(?:ok|okay|fine|well|normal|normally|all right|alright|good|properly|regular|regularly|clear|healthy|coping|managing|independent|up to date)$|\b(?:hows|how is|how are|how has|how have|how was|hows about|what about)\b|\b(?:fit and well|passing urine|opening your bowels|eating and drinking|drinking (?:plenty|enough|fluids))\b|(?:正常|还好|好|顺利|规律|健康|清楚|可以|齐全|按时|成形|通畅)(?:吗|不|吧|么)$|怎么样|怎样|如何$|咋样|好不好$|正不正常|情况呢$/
+  /\b(?:ok|okay|fine|(?<!\b(?:as|just|very) )well|normal|normally|all right|alright|good|properly|regular|regularly|clear|healthy|coping|managing|independent|up to date)$|\b(?:hows|how is|how are|how has|how have|how was|hows about|what about)\b|\b(?:fit and well|passing urine|opening your bowels|eating and drinking|drinking (?:plenty|enough|fluids))\b|(?:正常|还好|好|顺利|规律|健康|清楚|可以|齐全|按时|成形|通畅)(?:吗|不|吧|么)$|怎么样|怎样|如何$|咋样|好不好$|正不正常|情况呢$/
 
 const whenWords =
   /(?: (?:at the moment|right now|now|today|these days|at all|generally|otherwise|lately|recently|for you|overall))+$/

@@ -32,6 +32,8 @@ export const isAsideMatch = (match: PhraseMatch<LexiconEntry>): match is AsideMa
 export function guessAside({ sentence, similarity }: SentenceContext): string | undefined {
   const { value, score, next } = similarity
   if (!value?.startsWith(prefix)) return undefined
+  // "Who is?" is like a question in its small words only.
+  if (languageByScript(sentence.text) === 'en' && isGeneric(sentence.text)) return undefined
   const least = thresholds[languageByScript(sentence.text)]
   const means = score >= least.score && score + 2 * (score - next) >= least.sum
   return means ? value.slice(prefix.length) : undefined
@@ -112,7 +114,8 @@ function withoutAge(
 
 /** The topic of what the patient is called, and words that ask for the name of something else. */
 const nameAside = 'name'
-const nameOfMedicine = /药(?!师)|什么病|(?:医院|大夫|医生)叫/
+const nameOfMedicine =
+  /药(?!师)|什么病|(?:医院|大夫|医生)叫|\bnames? of (?!(?:the )?(?:patient|child|baby|girl|boy)\b)|\bthe names\b|\b(?:medic\w+|tablets?|pills?|inhalers?|drugs?)\b/
 
 /**
  * The asides that a sentence asks about.

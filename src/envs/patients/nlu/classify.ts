@@ -42,7 +42,8 @@ export function classifyAct(
       : { kind: 'diagnosis-request' }
   if (speech !== undefined && speech !== 'agreement') return { kind: 'courtesy', speech }
   if (named('exam') || act.examTalk.test(text)) return { kind: 'exam-request' }
-  if (act.advice.test(text)) return { kind: 'advice', speech: 'agreement' }
+  if (act.advice.test(text) && !(asks && /^[^\p{Script=Han}]*$/u.test(text)))
+    return { kind: 'advice', speech: 'agreement' }
   if (speech !== undefined) return { kind: 'courtesy', speech }
   return { kind: asks && act.isWorded(text) ? 'unmodelled' : 'unclear' }
 }

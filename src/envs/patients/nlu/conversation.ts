@@ -18,11 +18,11 @@ const acts: readonly (readonly [ConversationAct, RegExp])[] = [
   ],
   [
     'any-questions',
-    /\b(?:any|other|more|further|no) (?:other |more |further )?(?:questions?|queries)\b|\b(?:do|did) you have (?:any )?(?:questions?|queries)\b|\b(?:want|like) to ask me\b|\banything (?:else )?(?:that )?you(?:d| would)? (?:like|want|wanted) to ask\b|\b(?:go over|explain) (?:\w+ ){0,2}again\b|(?:还)?有(?:没有)?(?:什么|其他|别的)?(?:想(?:要)?(?:了解|知道)|疑问|要问|想问|问题(?:要|想)问|要问的(?:吗|么|没有?)|(?<=你还有)问题(?:吗|么|没有?)$|不明白|不清楚)/,
+    /\b(?:any|other|more|further|no) (?:other |more |further )?(?:questions?|queries)\b|\b(?:do|did) you have (?:any )?(?:questions?|queries)\b|\b(?:want|like) to ask me\b|\banything (?:else )?(?:that )?you(?:d| would)? (?:like|want|wanted) to ask\b|\b(?:is|was) (?:there )?anything (?:unclear|not clear|you (?:dont|didnt) understand)\b|\b(?:go over|explain) (?:\w+ ){0,2}again\b|(?:还)?有(?:没有)?(?:什么|其他|别的)?(?:想(?:要)?(?:了解|知道)|疑问|要问|想问|问题(?:要|想)问|要问的(?:吗|么|没有?)|(?<=你还有)问题(?:吗|么|没有?)$|不明白|不清楚)/,
   ],
   [
     'clear',
-    /\b(?:does|is|did) (?:that|this|it|everything|all that|the \w+(?: \w+)?) (?:all )?(?:make sense|sound|clear|ok|okay|alright|all right|suit)|\bhow(?:s| does| do)? (?:that|this|you feel about (?:that|this))(?: \w+)?(?: sound| seem)?\b|\b(?:are you|would you be|youre|you are) (?:happy|ok|okay|fine|comfortable) (?:with|about)\b|\bis (?:that|this|it) (?:ok|okay|alright|all right|clear|fine)\b|^(?:(?:so|and|are you) )?(?:happy|ok|okay|comfortable|alright|all right) with (?:that|this|the plan)$|\bthat (?:ok|okay|alright)$|\bwould (?:that|it|this) be (?:ok|okay|alright|all right|fine|possible)\b|\b(?:have you )?heard of (?:that|this|it)\b|\b(?:treatment )?plan clear\b|\bare we agreed\b|说(?:明白|清楚)了(?:吗|没)|听(?:明白|懂|清楚)了(?:吗|没)|(?<![得体况还挺很都眠口己会能])(?:可以|行|成|好|同意|没问题|没意见|能接受|能配合)(?:吗|不|吧|么)$|好不好$|行不行$|您看(?:行|可以|怎么样)|你看(?:行|可以|怎么样)|同意(?:吗|么|不)|同不同意|能接受(?:吗|么|不)$|记住了(?:吗|没)|(?:都)?(?:记得|知道|明白|懂)了(?:吗|吧|没)|没意见吧/,
+    /\b(?:does|is|did) (?:that|this|it|everything|all that|the \w+(?: \w+)?) (?:all )?(?:make sense|sound|clear|ok|okay|alright|all right|suit)|\bhow(?:s| does| do)? (?:that|this)(?: \w+)? (?:sound|seem)\b|\bhow(?:s| does| do)? (?:that|this)(?: (?:for|with|to) you)?$|\bhow (?:do |would )?you feel about (?:that|this)\b|\b(?:are you|would you be|youre|you are) (?:happy|ok|okay|fine|comfortable) (?:with|about)\b|\b(?:are you|would you be) (?:happy|willing|prepared|able|ok|okay|free) to (?:call|ring|come|see|go|try|have|do|start|take|make|book|let|attend|stay)\b|\bis (?:that|this|it) (?:ok|okay|alright|all right|clear|fine)\b|^(?:(?:so|and|are you) )?(?:happy|ok|okay|comfortable|alright|all right) with (?:that|this|the plan)$|\bthat (?:ok|okay|alright)$|\bwould (?:that|it|this) be (?:ok|okay|alright|all right|fine|possible)\b|\b(?:have you )?heard of (?:that|this|it)\b|\bsomething (?:that )?(?:youve|you have) heard of\b|\b(?:treatment )?plan clear\b|\bare we agreed\b|说(?:明白|清楚)了(?:吗|没)|听(?:明白|懂|清楚)了(?:吗|没)|(?<![得体况还挺很都眠口己会能])(?:可以|行|成|好|同意|没问题|没意见|能接受|能配合)(?:吗|不|吧|么)$|好不好$|行不行$|您看(?:行|可以|怎么样)|你看(?:行|可以|怎么样)|同意(?:吗|么|不)|同不同意|能接受(?:吗|么|不)$|记住了(?:吗|没)|(?:都)?(?:记得|知道|明白|懂)了(?:吗|吧|没)|没意见吧/,
   ],
   [
     'readiness',
@@ -30,15 +30,15 @@ const acts: readonly (readonly [ConversationAct, RegExp])[] = [
   ],
   [
     'repeat',
-    /^(?:(?:oh|so|and|ok|okay|right) )*(?:(?:its|thats|it is|that is|youre) )?(?:not (?:so |too |very |really |that |feeling )*(?:good|great|well|nice|normal|right|brilliant)|(?:pretty|quite|really|that|so) bad)(?: (?:at all|then|is it|are you))?$|\b(?:repeat|(?<!\b(?:makes|made|make|do|did|would) (?:you|him|her|them) )say) (?:that|it)(?: again)?\b|\b(?:which|what)(?: (?:bit|part|thing|of (?:that|it)))? (?:(?:did|have) i (?:get|got|misse?d?)|(?:is|was)) (?:wrong|not right|mistaken)\b|\b(?:catch|hear|get) that\b|\bwhat was that\b|^(?:sorry|pardon|pardon me|come again|what)$|\b(?:pardon|come again)\b|再(?:说|讲|重复)一?[遍次下]|重复一[遍下次]|没听(?:清|见|到|明白|懂)|声音(?:可以|能)?(?:再)?大一?点|信号|掉线|卡(?:住|顿|了)/,
+    /^(?:(?:oh|so|and|ok|okay|right) )*(?:(?:its|thats|it is|that is|youre) )?(?:not (?:so |too |very |really |that |feeling )*(?:good|great|well|nice|normal|right|brilliant)|(?:pretty|quite|really|that|so) bad)(?: (?:at all|then|is it|are you))?$|\b(?:repeat|(?<!\b(?:makes|made|make|do|did|would) (?:you|him|her|them) )say) (?:that|it)(?: again)?\b|\b(?:which|what)(?: (?:bit|part|thing|of (?:that|it)))? (?:(?:did|have) i (?:get|got|misse?d?)|(?:is|was)) (?:wrong|not right|mistaken)\b|\bcatch that\b|\b(?:didnt|did not|couldnt|cant|did i|dont|i) (?:quite |really )?(?:hear|get) that\b|\bwhat was that\b|^(?:sorry|pardon|pardon me|come again|what)$|\b(?:pardon|come again)\b|再(?:说|讲|重复)一?[遍次下]|重复一[遍下次]|没听(?:清|见|到|明白|懂)|声音(?:可以|能)?(?:再)?大一?点|信号|掉线|卡(?:住|顿|了)/,
   ],
   [
     'consent',
-    /\b(?:id|i would|id just|i) (?:like|want|need) to (?:just )?(?:examine|have a (?:look|listen|feel)|listen|check|feel|take a look|look at|press|measure)\b|\b(?:can|could|may|shall|let) (?:i|me|us|we)(?: \w+)? (?:examine|have a (?:look|listen|feel)|listen|check your|feel your|take a look|take your|look (?:at|in|inside)|press)\b|^(?:please |just |now |and |can you |could you |would you )*(?:take a deep|breathe|roll up|lie (?:down|back)|sit up|open (?:your|wide)|stick out|turn (?:over|round|your)|lift|hold (?:still|out)|push|squeeze|follow my|look (?:up|down|at))\b|我(?:来|先|再|要|得)?(?:给你|帮你)?(?:听|摸|按|看看|检查一下|查一下|量|测)|(?:张|深)(?:开|大)?(?:嘴|吸)|躺(?:下|好|平)|把(?:袖子|衣服|裤子)/,
+    /\b(?:id|i would|id just|i) (?:like|want|need) to (?:just )?(?:examine|have a (?:look|listen|feel)|listen|check|feel|take a look|look at|press|measure)\b|\b(?:is it|would it be) (?:possible|ok|okay|all right|alright|fine)(?: for (?:me|us) to| if (?:i|we)(?: \w+)?) (?:examine|have a (?:look|listen|feel)|listen|feel|take a look|look|press|see)\b|\b(?:can|could|may|shall|let) (?:i|me|us|we)(?: \w+)? (?:examine|have a (?:look|listen|feel)|listen|check your|feel your|take a look|take your|look (?:at|in|into|inside)|press)\b|^(?:please |just |now |and |can you |could you |would you )*(?:take a deep|breathe|roll up|lie (?:down|back)|sit up|open (?:your|wide)|stick out|turn (?:over|round|your)|lift|hold (?:still|out)|push|squeeze|follow my|look (?:up|down|at))\b|我(?:来|先|再|要|得)?(?:给你|帮你)?(?:听|摸|按|看看|检查一下|查一下|量|测)|(?:张|深)(?:开|大)?(?:嘴|吸)|躺(?:下|好|平)|把(?:袖子|衣服|裤子)/,
   ],
   [
     'parting',
-    /\b(?:bye|goodbye|(?<!\b(?:to|and) )see you(?! (?:have|had|are|can|did|do|now)\b)|all the best|take care(?: now)?|have a (?:good|nice|lovely)|wish you|good luck|catch up (?:soon|then)|nice (?:to|talking|speaking)|speak (?:soon|then))\b|再见|慢走|回头见|早日康复|保重/,
+    /\b(?:bye|goodbye|(?<!\b(?:to|and|or|can|could|should|would|will|we|well|examine|be) )see you(?= (?:soon|then|later|next|in|on|again|tomorrow|around|at)\b|$)|all the best|take care(?: now)?|have a (?:good|nice|lovely)|wish you|good luck|catch up (?:soon|then)|nice (?:talking|speaking|to have (?:met|spoken|talked))|speak (?:soon|then))\b|再见|慢走|回头见|早日康复|保重/,
   ],
   [
     'thanks',
@@ -59,7 +59,7 @@ const acts: readonly (readonly [ConversationAct, RegExp])[] = [
   ],
   [
     'greeting',
-    /\b(?:hello|hi|hiya|hey|good (?:morning|afternoon|evening|day)|nice to meet you|come (?:on )?in|take a seat|have a seat|im (?:dr|doctor)|my names|this is (?:dr|doctor)|its (?:dr|doctor))\b|[您你]好|早上好|下午好|晚上好|请(?:坐|进)|我(?:是|姓).{0,12}(?:医生|大夫|医师)|接诊医生|欢迎/,
+    /\b(?:hello|hi|hiya|hey|good (?:morning|afternoon|evening|day)|nice to (?:meet|see) you|(?<!\b(?:it|they|that|this|pain) )come (?:on )?in(?= (?:please|and|have|take|sit|mr|mrs|sir|love)\b|$)|take a seat|have a seat|im (?:dr|doctor)|my names|this is (?:dr|doctor)|its (?:dr|doctor))\b|[您你]好|早上好|下午好|晚上好|请(?:坐|进)|我(?:是|姓).{0,12}(?:医生|大夫|医师)|接诊医生|欢迎/,
   ],
   [
     'praise',

@@ -139,6 +139,34 @@ export function guessFinding(
   return { id: means ? (plain ? whole : value) : undefined, near: score >= minNearScore }
 }
 
+/** An English sentence, the finding that it names and what it is most similar to. */
+interface NamedFinding extends Pick<SentenceContext, 'lexicon' | 'similarity'> {
+  readonly text: string
+  readonly id: string
+}
+
+/** Whether an English sentence asks for the finding that it names, not for the detail that it is most similar to. */
+function namesRather(
+  { lexicon, similarity, text, id }: NamedFinding,
+  found: readonly FindingMatch[],
+): boolean {
+  const value = similarity.value ?? ''
+  const { parent, attribute } = lexicon.knowledge.finding.get(value) ?? {}
+  if (parent === undefined) return false
+  const above = lexicon.ancestors.get(value) ?? new Set<string>()
+  if (above.has(id)) {
+    if (isPlain(text)) return true
+    // "When did the breathing trouble start?" asks how long it has been, not how it came on.
+    if (attribute === 'onset') return asksSince.test(text)
+    // "Do you get these headaches on the bus?" asks for no severity.
+    return attribute === 'severity' && !findAttributes(text).includes('severity')
+  }
+  // "Did the wheezing start suddenly?" is like the onset of a headache in its question words only.
+  const mentioned = found.some((one) => above.has(one.value.id))
+  const near = similarity.scoreOf(parent.finding) >= similarity.score / 2
+  return isComplaint(lexicon, id) && !mentioned && !near
+}
+
 /** Chooses the finding of a sentence with known phrases: a named one, the most similar one, or none. */
 export function chooseFinding(
   { lexicon, sentence, similarity, fits }: SentenceContext,
@@ -162,7 +190,10 @@ export function chooseFinding(
     return undefined
   if (value === undefined || value === id) return id
   if (score < override.score || score - similarity.scoreOf(id) < override.lead) return id
-  if (!lexicon.knowledge.finding.has(value)) return undefined
+  // "Any breathlessness on the stairs?" names what the topic of the stairs is about, too.
+  const topic = lexicon.knowledge.aside.get(value.replace(/^aside /, ''))
+  if (!lexicon.knowledge.finding.has(value))
+    return languageByScript(text) === 'en' && topic?.also?.includes(id) ? id : undefined
   // A detail of a complaint that the sentence does not mention is like it in its question words only.
   const { parent: above, attribute } = lexicon.knowledge.finding.get(value) ?? {}
   const parent = above?.finding
@@ -172,9 +203,19 @@ export function chooseFinding(
     if (attribute !== undefined && attribute !== 'duration' && asksHowLong.test(text))
       return isWholeIllness(lexicon.knowledge, id) ? parent : id
   }
-  if (parent !== undefined && ancestors.get(value)?.has(id) && isPlain(text)) return id
+  if (languageByScript(text) === 'en' && namesRather({ lexicon, similarity, text, id }, found))
+    return id
   return fits(value) && !ancestors.get(id)?.has(value) ? value : id
 }
+
+/** Whether a finding is a symptom of its own, not a detail of one. */
+const isComplaint = ({ knowledge }: Lexicon, id: string): boolean => {
+  const { kind, attribute, type } = knowledge.finding.get(id) ?? {}
+  return kind === 'symptom' && type === 'bool' && attribute === undefined
+}
+
+const asksSince =
+  /\b(?:when did|how long|since when)\b(?!.*\b(?:sudden\w*|gradual\w*|slow\w*|quick\w*)\b)/
 
 /** Asks how long something has been there and nothing else. */
 const asksHowLong = /(?:几|多少)(?:天|个?小时|个?月|年|周|个?(?:礼拜|星期))了?$|多(?:久|长时间)了$/

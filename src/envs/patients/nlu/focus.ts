@@ -127,11 +127,8 @@ export function isWholeIllness({ finding }: Knowledge, id: string): boolean {
   return definition?.attribute !== undefined && definition.parent === undefined
 }
 
-/** Exchanges back that the doctor's last topic is remembered. */
-const topicMemory = 6
-
-/** Exchanges back that a topic other than a complaint is asked on about. */
-const historyMemory = 2
+/** Exchanges back that the doctor's last topic is remembered, and one other than a complaint. */
+const [topicMemory, historyMemory] = [6, 2] as const
 
 /**
  * The symptom that a finding is of: itself, or where it only describes another one, that one. Undefined where it
@@ -259,6 +256,9 @@ const askedOfHistory: {
   family: ['which', 'character'],
 }
 
+/** What of a habit or a medicine that was denied is met with the denial again. */
+const ofDenied: ReadonlySet<AskedAttribute> = new Set(['amount', 'frequency', 'which', 'spell'])
+
 /**
  * The topic of an attribute that a question asks for without naming a finding: of what the doctor has just asked about,
  * else of the symptom both are talking about. Undefined where the patient has no symptom that fits.
@@ -281,7 +281,7 @@ export function followedTopic(
     ({ id, kind }, told) =>
       askedOfHistory[kind]?.includes(attribute) === true &&
       fits(id) &&
-      (isKnown(told) || attribute !== 'duration'),
+      (isKnown(told) || ofDenied.has(attribute)),
   )
   if (history !== undefined) return { finding: history, of: history, attribute, missing: true }
   // Only what comes in spells can be asked for their length.

@@ -25,6 +25,7 @@ import {
   testsAside,
   triedAside,
 } from './english/beside-symptoms.js'
+import { spokenTopic } from './english/spoken-topics.js'
 import { checksDuration } from './english/spoken-turns.js'
 import { matchFindingList } from './finding-list.js'
 import type { FindingMatch, PhrasedSentence } from './finding-match.js'
@@ -227,6 +228,8 @@ function askedOfTreatment(given: PhrasedSentence): SentenceMeaning | undefined {
 export function interpretSentence(given: PhrasedSentence): SentenceMeaning {
   const { lexicon, sentence, here, relatives } = given
   const { text, inquires, fragment } = sentence
+  const shown = spokenTopic(given)
+  if (shown) return shown
   const illnesses = illnessesOfRelatives(given)
   const ofOthers = askedOfOthers(given, illnesses)
   if (ofOthers) return ofOthers
@@ -285,6 +288,10 @@ function attributesApart({ read, sentence, found }: PhrasedSentence): readonly A
   return [...new Set(wanted)]
 }
 
+/** "Can you show me where it itches?" has the form of a yes-or-no question only. */
+const asksToTell =
+  /\b(?:can|could|would|will) you (?:just |please |maybe )*(?:show|tell|point|say|describe|explain|remember)\b/
+
 /** Interprets one sentence: by an exact question, the phrases it names, or similarity. */
 function interpretFindings(given: PhrasedSentence): SentenceMeaning {
   const { lexicon, sentence, similarity, found } = given
@@ -303,7 +310,7 @@ function interpretFindings(given: PhrasedSentence): SentenceMeaning {
     ...findAttributes(removeMatches(text, start, found)),
   ]
   // "How long have you had the cough?" asks for its duration, whatever its form.
-  const presence = isQuestionClause(text) && details.length === 0
+  const presence = isQuestionClause(text) && details.length === 0 && !asksToTell.test(text)
   const english = languageByScript(text) === 'en'
   const apart = presence ? [] : attributesApart(given)
   const topics: Topics = (ids, listed = false) => ({

@@ -19,12 +19,12 @@ const atOnce = /也|最近|近来|这[几两]天|同时|一起|同事|同学|同
 const sick = /生病|得病|病了|病倒|感冒|传染|中招|(?:跟|和)你(?:一样|差不多)/
 /** People whom the patient has been with, in English, and whether they are ill. */
 const met =
-  /\b(?:been (?:round|around|near|with|close to|exposed to|in contact with)|contact with|exposed to|(?:mix|play)(?:ed|ing)? with|met) (?:\w+ ){0,2}?(?:anyone|anybody|someone|somebody|people|children|kids|others?)\b|\b(?:anyone|anybody|someone|somebody|children|kids|others)(?: else)? (?:at|in|from) (?:\w+ ){0,2}?(?:nursery|school|work|home|class|office|playgroup|house)\b/
+  /\b(?:been (?:round|around|near|with|close to|exposed to|in contact with)|contact with|exposed to|(?:mix|play)(?:ed|ing)? with|met) (?:\w+ ){0,2}?(?:anyone|anybody|someone|somebody|people|children|kids|others?)\b|\b(?:is|are|was|has|does|do) (?:anyone|anybody|someone|somebody) else\b(?!.*\b(?:live|lives|smoke|smokes|with you|there|see|saw|noticed)\b)|\b(?:anyone|anybody|someone|somebody|children|kids|others)(?: else)? (?:at|in|from) (?:\w+ ){0,2}?(?:nursery|school|work|home|class|office|playgroup|house)\b/
 /** People around the patient, as those who may have it, too. */
 const around =
   /\b(?:your|his|her|their|the|other|any|those) (?:\w+ )?(?:students|colleagues|pupils|classmates|housemates|flatmates|workmates|roommates|teammates|residents|customers|neighbours)\b|\b(?:anyone|anybody|someone|somebody|people|those|everyone) (?:that |who )?(?:you|he|she|they) (?:lives?|works?|shares?|plays?|sits?) (?:\w+ )?with\b|\b(?:husband|wife|partner|boyfriend|girlfriend|kids|children|son|daughter|brother|sister|flatmate)\b.*\b(?:too|as well|also|the same(?: \w+)?)$/
 const metIll =
-  /\b(?:ill|sick|unwell|poorly|infection|infectious|the same|similar|something like (?:this|that|it)|catching)\b/
+  /\b(?:ill|sick|unwell|poorly|infection|infectious|the same|similar|something like (?:this|that|it)|catching|itchy|itching|spotty|spots|rash(?:es)?|coughing|being sick|vomiting|temperature)\b/
 
 /** Least score at which a finding about relatives is nearer than an infection. */
 const minFamilyScore = 0.3

@@ -4,11 +4,15 @@
  */
 import { memoizeText } from '../../../platform/memoize.js'
 import { plainChinese } from './chinese/variants.js'
+import { removeSpokenFrames } from './english/spoken-frames.js'
 
 const vocative =
   "(?:my )?(?:dear|love|darling|sweetheart|sweetie|pet|honey|hun|duck|mate|pal|buddy|my friend|sir|madam|ma'?am|miss|young (?:man|lady)|little (?:man|one)|champ)"
 /** Words that are nothing else: a pet, or what one used to love, may be asked about. */
 const onlyVocative = "(?:my )?(?:dear|darling|sweetheart|sweetie|sir|madam|ma'am)"
+/** A relative who listens, named at the end of a question that is not about relatives. */
+const listener =
+  /, (?:mum|mom|mummy|mommy|dad|daddy|gran|granny|nan)(?=\s*[?.!])(?<!\b(?:brothers?|sisters?|mother|father|parents|family|aunts?|uncles?)\b.*)/gi
 const interrogative = 'when|how|what|where|which|who|why|whether|if|about'
 
 /** Patterns of English frames, each with what is left. */
@@ -16,6 +20,11 @@ const frames: readonly (readonly [RegExp, string])[] = [
   [new RegExp(`(?:, \\b${vocative}| \\b${onlyVocative})(?=\\s*(?:[.?!]|$))`, 'gi'), ''],
   [new RegExp(`(?<=[,.?!] ?|^)${vocative},\\s*`, 'gi'), ''],
   [new RegExp(`, ${vocative},`, 'gi'), ','],
+  [listener, ''],
+  [
+    /(?<=\b(?:ok|okay|right|alright|all right|hello|hi|hey)) (?:buddy|pal|mate|champ|bud|chap|big (?:man|fella|fellow|girl|boy))(?=\s*[?.!,])/gi,
+    '',
+  ],
   // "Could you ask him when it started?"
   [
     new RegExp(
@@ -45,14 +54,17 @@ const frames: readonly (readonly [RegExp, string])[] = [
 
 /** The same without anything that an English frame needs, so that most texts are not searched for each. */
 const framed = new RegExp(
-  `\\b(?:${vocative}|(?:ask|tell) (?:him|her|them)|i(?:'m| am| was| have|'ve)? (?:\\w+ )?(?:mean|meant|asked|asking|talking|thinking|wanted)|question|what i)\\b`,
+  `\\b(?:${vocative}|mum|mom|mummy|mommy|dad|daddy|gran|granny|nan|bud|chap|(?:ask|tell) (?:him|her|them)|i(?:'m| am| was| have|'ve)? (?:\\w+ )?(?:mean|meant|asked|asking|talking|thinking|wanted)|question|what i)\\b`,
   'i',
 )
+
+const han = /\p{Script=Han}/u
 
 /** The utterance in plain words. */
 export const plainWords = memoizeText(
   (utterance: string): string => {
-    const plain = plainChinese(utterance)
+    const chinese = plainChinese(utterance)
+    const plain = han.test(chinese) ? chinese : removeSpokenFrames(chinese)
     if (!framed.test(plain)) return plain
     return frames.reduce((read, [frame, rest]) => read.replace(frame, rest), plain)
   },

@@ -134,6 +134,11 @@ function makeSentence(
   }
 }
 
+const direct = /^(?:(?:and|so|but|ok|now) )*(?:what|where|who|when)\b/
+/** Whether an English clause is a question of its own by an interrogative word at its beginning. */
+const asks = (clause: string): boolean =>
+  direct.test(clause) && hasQuestionWord(clause) && looseAttribute(clause) === undefined
+
 /** Groups clauses into questions: each begins with a clause that asks; the first includes all clauses before it. */
 function groupQuestions(all: readonly Piece[]): Piece[][] {
   const groups: Piece[][] = []
@@ -142,9 +147,11 @@ function groupQuestions(all: readonly Piece[]): Piece[][] {
     const group = groups.at(-1)
     const before = group?.at(-1)?.text ?? ''
     const opens = piece.asks && !isTag(piece.text)
+    // "What's his job, any dust or chemicals?"
+    const lists = /^(?:(?:and|or) )?any\b/.test(piece.text) && asks(before)
     // "How long have you had it and does it come and go?"
     const second = piece.cut && latin.test(before) && hasQuestionWord(before)
-    if (!group || (opens && asked) || second) groups.push([piece])
+    if (!group || (opens && asked) || second || (lists && opens)) groups.push([piece])
     else group.push(piece)
     asked = opens || (asked && group !== undefined)
   }

@@ -18,6 +18,7 @@ import { asksConsent } from './closings/consent.js'
 import { isNegated, readRecap, saysAbsent } from './closings/recap.js'
 import { expandPairs, removeDisfluencies } from './disfluency.js'
 import { asksPastTest, testsAside } from './english/beside-symptoms.js'
+import { topicByForm } from './english/spoken-topics.js'
 import {
   dropCrossClauseMatches,
   isFindingMatch,
@@ -124,7 +125,8 @@ function isAside(lexicon: Lexicon, text: string): boolean {
 /** Whether a text has the words of an aside, not only some that are similar. */
 function namesAside(lexicon: Lexicon, text: string): boolean {
   const read = normaliseText(text)
-  return findPhrases(lexicon.tree(read.text), read).some(isAsideMatch)
+  if (findPhrases(lexicon.tree(read.text), read).some(isAsideMatch)) return true
+  return languageByScript(text) === 'en' && topicByForm(lexicon.knowledge, read.text) !== undefined
 }
 
 /** What a text with a Chinese typing error means, where the corrected one names what the written one only suggests. */
@@ -136,21 +138,27 @@ const nameTopic = (lexicon: Lexicon, text: string): ParsedUtterance | undefined 
     .map((corrected) => interpretText(lexicon, corrected))
     .find(({ topics }) => topics.some(({ guessed }) => !guessed))
 
+/** What is no more than a hesitation or the dots of a pause. */
+const silence: ParsedUtterance = {
+  questions: 0,
+  topics: [],
+  loose: [],
+  asides: [],
+  kind: 'courtesy',
+  speech: 'backchannel',
+}
+
+/** Whether nothing is left of an utterance without its hesitations. */
+const isSilence = (text: string, utterance: string): boolean =>
+  !/[\p{L}\p{N}]/u.test(text) && (/[\p{L}\p{N}]/u.test(utterance) || /^[\s.,…]+$/.test(utterance))
+
 /** Interprets an utterance as written; if that fails, with its spelling and then its homophones corrected. */
 function interpret(lexicon: Lexicon, utterance: string): ParsedUtterance {
   const whole = utterance.slice(0, maxLength)
   // An author's own question may repeat a word.
   const known = lexicon.exactQuestion(normaliseText(whole).text) !== undefined
   const text = known ? whole : expandPairs(plainWords(removeDisfluencies(whole)))
-  if (!/[\p{L}\p{N}]/u.test(text) && /[\p{L}\p{N}]/u.test(utterance))
-    return {
-      questions: 0,
-      topics: [],
-      loose: [],
-      asides: [],
-      kind: 'courtesy',
-      speech: 'backchannel',
-    }
+  if (isSilence(text, utterance)) return silence
   const written = interpretText(lexicon, text)
   const english = languageByScript(text) === 'en'
   const aside = written.kind === 'aside' && (english || !namesAside(lexicon, text))
@@ -386,6 +394,21 @@ function interpretText(lexicon: Lexicon, text: string): ParsedUtterance {
   return interpretSentences(lexicon, read, sentences, none)
 }
 
+/** Words of the shortest English statement that is no name or answer repeated: "Hyperthyroid." */
+const fewestTold = 4
+
+/**
+ * Whether an English text tells: of several sentences none ends in a question mark, and the last one does not begin as a
+ * question. What is typed without any mark may ask.
+ */
+function onlyTells({ text, clauses }: NormalisedText, sentences: readonly Sentence[]): boolean {
+  if (languageByScript(text) !== 'en' || clauses.some(({ mark }) => mark === 'question'))
+    return false
+  const last = sentences.at(-1)?.text ?? ''
+  if (act.isRequest(last) || text.split(' ').length < fewestTold) return false
+  return clauses.length > 1 && !(act.isQuestionClause(last) || act.hasQuestionWord(last))
+}
+
 /** Interprets a text that is neither a recap nor a plan, by its sentences. */
 function interpretSentences(
   lexicon: Lexicon,
@@ -413,6 +436,8 @@ function interpretSentences(
   const vague = ['unclear', 'courtesy', 'unmodelled'].includes(found.kind)
   if (vague && loose.length > 0)
     return { ...none, loose, about: read.text, ...parts, kind: 'attribute' }
+  if (vague && found.kind !== 'courtesy' && onlyTells(read, sentences))
+    return { ...none, ...parts, kind: 'courtesy', speech: 'agreement' }
   const near = meanings.find((one) => one.near !== undefined)?.near
   const expects = expectation(sentences)
   // A long turn is told or explained more than it is asked: nobody asks back what every word of it meant.

@@ -36,6 +36,7 @@ const duration = new RegExp(
   [
     `${lead}(?:(?:is|was|has|have) )?(?:that|this|it|thats|its|they|theyve)(?: (?:is|was|has|have))?(?: (?:just|only|really|mainly|been|going|on|there|started?|start|began|begun|came|happening|with|you|like|happened|first))* ?(?:(?:about|around|roughly|for|since|over|in|on|within|from|the|last|past|before|or|so|of|${number}|now|ago|that|earlier) )*${time}(?: (?:or|so|two|three|now|ago|then|before|the|and|${time}|last|did|has|have|it|that|was|been))*$`,
     `${lead}(?:that|this|thats|it)(?: (?:is|was))? when (?:it|this|that|they|everything) (?:first |all )?(?:started|began|came on)$`,
+    `${lead}(?:since when|how long|when) (?:has|have|did|is|was) (?:he|she|you|they|it|(?:your|the|his|her) \\w+)(?: first| all| actually)*(?: (?:been|get|got|become|fall|fallen|taken|feel|felt|feeling|start|started))+ (?:ill|sick|unwell|hot|poorly|feverish|like this|this way|bad|off colour)$`,
     `\\b(?:before|until|up to|prior to) (?:all (?:of )?)?(?:this|that|it|then|now|yesterday)(?: (?:all )?(?:started|began|happened|came on))?(?: all (?:of )?this)? (?:you )?(?:had |have )?(?:(?:were|was|been|felt|feeling|feel) )?(?:you )?(?:(?:been|feeling|completely|perfectly|absolutely|quite|all|totally|otherwise|generally|fit and) )*(?:fine|well|ok|okay|right|alright|healthy|good|yourself)(?: in yourself)?(?: (?:were|was|had) you)?$`,
     `^(?:(?:and|so|but|ok) )*(?:were you|you were|had you been|youd been) (?:(?:completely|perfectly|absolutely|quite|all|totally|feeling|otherwise|generally) )*(?:fine|well|ok|okay|right|alright|healthy) (?:in yourself )?(?:before|until|up to) (?:this|that|it|then|now|all this)(?: (?:started|began|happened))?$`,
     `^(?:(?:and|so|but|ok) )*(?:can you tell me )?when did you last feel (?:completely |perfectly )?(?:well|fine|ok|okay|normal|right|yourself|like yourself)$|^(?:(?:and|so|but|ok) )*(?:can you tell me )?when (?:were you last|you last felt|was the last time you (?:felt|were)) (?:completely |perfectly )?(?:well|fine|ok|okay|normal|right|yourself)$`,
@@ -44,7 +45,7 @@ const duration = new RegExp(
 
 /** Nothing but stretches of time, offered to choose from: "since yesterday, a few days, a week?". */
 const stretches = new RegExp(
-  `^(?:(?:and|so|is|was|has|have|it|that|this|been|going|on|are|we|you|talking|thinking|did|start|started|since|for|about|around|roughly|just|only|more|like|over|under|than|or|maybe|perhaps|a|the|last|past|few|couple|of|some|matter|question|${number}) )*${time}(?:(?:,| or| and| maybe| perhaps)* (?:(?:more|like|since|for|about|around|just|only|a|the|last|past|few|couple|of|some|rather|than|longer|${number}) )*(?:${time}|longer|more))+(?: (?:ago|now|then|already|or so))*$`,
+  `^(?:(?:and|so|is|was|has|have|it|that|this|been|going|on|are|we|you|talking|thinking|did|start|started|since|for|about|around|roughly|just|only|more|like|over|under|than|or|to|maybe|perhaps|a|the|last|past|few|couple|of|some|matter|question|${number}) )*${time}(?:(?:,| or| and| maybe| perhaps)* (?:(?:more|like|since|for|about|around|just|only|a|the|last|past|few|couple|of|some|rather|than|longer|${number}) )*(?:${time}|longer|more))+(?: (?:ago|now|then|already|or so))*$`,
 )
 
 /** Whether a text only checks how long it has been: "Is that just over the last six days?", "It started on Monday?". */

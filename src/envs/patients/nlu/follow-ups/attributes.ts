@@ -37,7 +37,7 @@ const aboutAttribute = (alone: ParsedUtterance, topics: readonly Topic[]): Parse
 
 /** Words of taking something or having a habit, which "how long?" then is about. */
 const ofHabit =
-  /\b(?:on (?:it|that|them|those)|taking|taken|takes?|smok\w+|drink\w*|drunk|doing|us(?:e|ed|ing))\b|吃|抽|喝|用|^(?:那)?(?:有)?(?:多久|多少年|几年|多长时间)(?:了)?$/
+  /\b(?:on (?:it|that|them|those)|taking|taken|takes?|smok\w+|drink\w*|drunk|doing|us(?:e|ed|ing)|start(?:ed)? (?:on )?(?:that|them|those|taking))\b|吃|抽|喝|用|^(?:那)?(?:有)?(?:多久|多少年|几年|多长时间)(?:了)?$/
 
 /** Attributes in which an open question of the same words can be meant: "what brings it on?". */
 const opening: readonly AskedAttribute[] = ['aggravating', 'relieving', 'timing']
@@ -99,7 +99,7 @@ const circumstance =
   /^(?:(?:and|but|so|or) )*(?:is|are|does|do) (?:it|they|that|this) (?:get |feel |any |hurt |come |comes |bother you |on )*(?:worse |better |more |easier )?(?:if|when|while|after) |^(?:(?:and|but|so|or) )*(?:does|do|did|will|would) (?:\w+ ){1,5}?(?:make|makes|bring|brings|set|sets) (?:it|them|that|this|the pain)(?: (?:on|off|hurt|ache|worse|better|easier|any|come|feel|more|much|a lot))+$|^(?:(?:and|but|so|or|what about|how about) )*(?:if|when|while|after|before) (?:you|it|youre)\b|(?:时|时候|之?后|之?前|起来|下来)呢$|^(?:那)?(?:低头|抬头|弯腰|平躺|躺下|躺着|侧躺|走路|走动|活动|运动|深呼吸|吸气|咳嗽|用力|休息|歇着?)(?:一会儿)?呢$/
 
 /** A question of its own after the case. */
-const main = / (?:do|does|did|is|are|was|were|have|has|had|can|could|what|any) |(?: \w+){8}/
+const main = / (?:do|does|did|is|are|was|were|have|has|had|can|could|what|any) |(?: \w+){11}/
 
 /** Least score at which a detail of the topic is what changes in a case that is put. */
 const circumstantial = 0.1
@@ -142,7 +142,9 @@ export function changeOfTopic(given: FollowUp): ParsedUtterance | undefined {
     ? 'aggravating'
     : findAttributes(text).find((one) => one === 'aggravating' || one === 'relieving')
   // A topic that a text names besides is what makes the difference: "worse when you turn over?".
-  const reads = supposes(given) || ((doubtful || alone.kind === 'aside') && isShort(text))
+  const other =
+    alone.kind === 'aside' && (languageByScript(text) === 'zh' || !reader.namesAside(text))
+  const reads = supposes(given) || ((doubtful || other) && isShort(text))
   const treats = alone.asides.some((aside) => aside === 'tried' || aside === 'helped')
   if (!reads || (treats && !byResting.test(text))) return undefined
   const change = attribute && followedTopic(knowledge, context, attribute, () => true)

@@ -2,7 +2,7 @@
 import type { Knowledge } from '../../../../knowledge/knowledge.js'
 import { perKnowledge } from '../../../../knowledge/per-knowledge.js'
 import * as act from '../acts.js'
-import { type AskedAttribute, findAttributes } from '../attributes.js'
+import { type AskedAttribute, findAttributes, isGeneric } from '../attributes.js'
 import { ownViews } from '../english/beside-symptoms.js'
 import { languageByScript } from '../finding-match.js'
 import {
@@ -115,6 +115,9 @@ export function detailOfTopic(given: FollowUp): ParsedUtterance | undefined {
     return undefined
   // "Itching?" says nothing but its name.
   if (oneWord.test(text) && followed.includes(alone.topics[0]?.finding ?? '')) return undefined
+  // "Have you been …" was given up.
+  const empty = languageByScript(text) === 'en' && isGeneric(text) && !pronoun.test(text)
+  if (empty && findAttributes(text).length === 0) return undefined
   const alike = reader.alike(text)
   // A habit or a medicine was asked about since, or the question is likely to be about something else.
   const sure = alone.kind === 'aside' || lastHistory(knowledge, context) !== undefined

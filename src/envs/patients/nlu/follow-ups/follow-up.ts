@@ -8,10 +8,11 @@ import type { PatientContext } from '../../../../patient.js'
 import { memoizeText } from '../../../../platform/memoize.js'
 import { normaliseText } from '../../../../text/phrase-search.js'
 import * as act from '../acts.js'
-import { findAttributes, isPersonal } from '../attributes.js'
+import { findAttributes, isGeneric, isPersonal } from '../attributes.js'
+import { removeDisfluencies } from '../disfluency.js'
 import { nameByPronoun } from '../english/carers.js'
 import { languageByScript } from '../finding-match.js'
-import { attributeTopic, followedSymptoms, lastHistory } from '../focus.js'
+import { attributeTopic, followedSymptoms, lastAsked, lastHistory } from '../focus.js'
 import type { ParsedUtterance } from '../parsed-utterance.js'
 import { plainWords } from '../plain-words.js'
 import { anyPain, asideOfRegion, sharedSymptom } from './anywhere.js'
@@ -64,6 +65,9 @@ const howIsIt =
 const elsewhere = /怎么样|如何/
 const another = /\b(?:he|she|him|her|his|hers)\b|他|她/
 
+/** Asks what the patient did, which is no matter of the topic: "What were you celebrating?". */
+const ofPatient = /^(?:(?:and|so|but) )*(?:what|who|where) (?:were|was|are|did|do) (?:you|he|she) /
+
 /** Asks of relatives how they are, and not whether they have the same. */
 const howTheyAre =
   /在世|健在|还在|身体|健康|多大|几[个岁位]|[走没]的|去世|过世|不在|怎么样|都好|还好|年纪|岁数|高寿|做什么/
@@ -74,6 +78,7 @@ function unknownOfTopic({ knowledge, context, text, alone, doubtful, followed }:
   const content = asksContent.test(text)
   if (!isShort(text) || isPersonal(text) || elsewhere.test(text)) return undefined
   if (context.view.demographics.speaker === 'self' && another.test(text)) return undefined
+  if (ofPatient.test(text) && !isGeneric(text)) return undefined
   if (!goesOn(text)) return undefined
   const history = lastHistory(knowledge, context)
   const foreign =
@@ -105,6 +110,32 @@ function unknownOfTopic({ knowledge, context, text, alone, doubtful, followed }:
   }
 }
 
+/** English questions whose words mean another topic after these findings: "Does anyone at home?" after the smoking. */
+const afterFinding: readonly (readonly [after: readonly string[], topic: string, form: RegExp])[] =
+  [
+    [
+      ['smoking'],
+      'smokers-home',
+      /^(?:(?:and|or|what about|how about) )*(?:does |do |is )?(?:anyone|anybody|somebody|others|the others|the rest of the family|people)(?: else)? (?:at home|in the (?:house|home|family)|you live with)(?: (?:smoke|smokes|smoking|do|does))?$/,
+    ],
+    [
+      ['thirst', 'frequent-urination'],
+      'water-intake',
+      /^(?:(?:and|so) )*how much (?:are|do|have) you (?:been )?(?:drink|drinking)\b(?!.*\b(?:alcohol|beer|wine)\b)/,
+    ],
+  ]
+
+/** What a question asks after what was asked just before it; undefined for any other. */
+function afterTopic({ knowledge, context, text, alone }: FollowUp): ParsedUtterance | undefined {
+  const asked = lastAsked(context)
+  const topic = afterFinding.find(
+    ([after, id, form]) =>
+      knowledge.aside.has(id) && after.some((one) => asked.includes(one)) && form.test(text),
+  )?.[1]
+  if (topic === undefined) return undefined
+  return { ...alone, kind: 'aside', topics: [], loose: [], asides: [topic] }
+}
+
 /** Reads a question that leaves out what it is about: each reading gives way to the next. */
 function ofElliptic(given: FollowUp): ParsedUtterance | undefined {
   return (
@@ -124,11 +155,14 @@ function ofElliptic(given: FollowUp): ParsedUtterance | undefined {
   )
 }
 
-/** An utterance in plain words and normal form. */
-const plainText = memoizeText((utterance) => normaliseText(plainWords(utterance)).text, {
-  most: 4096,
-  longest: 512,
-})
+/** An utterance in plain words and normal form, an English one without hesitations. */
+const plainText = memoizeText(
+  (utterance) => {
+    const said = languageByScript(utterance) === 'en' ? removeDisfluencies(utterance) : utterance
+    return normaliseText(plainWords(said)).text
+  },
+  { most: 4096, longest: 512 },
+)
 
 /** Understands an utterance with the dialogue before it. A pure function of both. */
 export function understandInContext(
@@ -146,7 +180,8 @@ export function understandInContext(
   const doubtful = isDoubtful(alone, alone.kind === 'aside' && reader.namesAside(text))
   if ((doubtful || alone.kind === 'courtesy') && anythingElse.test(text))
     return { ...alone, kind: 'open', topics: [], asides: [] }
-  if (doubtful && howIsIt.test(text) && knowledge.aside.has(course))
+  const sure = !doubtful && languageByScript(text) === 'zh'
+  if (!sure && howIsIt.test(text) && knowledge.aside.has(course))
     return { ...alone, kind: 'aside', topics: [], loose: [], asides: [course] }
   const followed = followedSymptoms(knowledge, context)
   const given: FollowUp = { knowledge, context, reader, text, alone, doubtful, followed }
@@ -158,6 +193,7 @@ export function understandInContext(
   }
   const spoken =
     corrected(given, said) ??
+    afterTopic(given) ??
     ofDenied(given) ??
     (asksPain(text) ? undefined : moreOfLife(given)) ??
     ofSpokenTopic(given) ??

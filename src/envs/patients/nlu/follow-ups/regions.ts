@@ -13,7 +13,10 @@ export interface Region {
 
 /** The first that fits counts: an ear's discharge is the ear's. */
 const regions: readonly Region[] = [
-  { word: { en: 'eye', zh: '眼睛' }, named: /\b(?:eyes?|eyelids?|sight|vision)\b|眼|视|看东西/ },
+  {
+    word: { en: 'eye', zh: '眼睛' },
+    named: /\b(?:eyes?|eyelids?|sight|vision|halos?|floaters|coloured rings)\b|眼|视|看东西/,
+  },
   { word: { en: 'ear', zh: '耳朵' }, named: /\bears?\b|\bhearing loss\b|耳|听力/ },
   { word: { en: 'nose', zh: '鼻子' }, named: /\b(?:nose|nasal)\b|鼻/ },
   { word: { en: 'throat', zh: '喉咙' }, named: /\bthroat|swallow|喉|咽|嗓/ },
@@ -31,7 +34,7 @@ const regions: readonly Region[] = [
   },
   { word: { en: 'skin', zh: '皮肤' }, named: /\b(?:skin|rash|spots)\b|皮肤|疹/ },
   { word: { en: 'head', zh: '头' }, named: /\b(?:head|headache)\b|头/ },
-  { word: { en: 'chest', zh: '胸' }, named: /\bchest\b|胸/ },
+  { word: { en: 'chest', zh: '胸' }, named: /\b(?:chest|palpitations?)\b|胸/ },
   { word: { en: 'belly', zh: '肚子' }, named: /\b(?:belly|abdom\w+|stomach|tummy)\b|腹|肚/ },
   { word: { en: 'mouth', zh: '嘴' }, named: /\b(?:mouth|tongue|lips?)\b|嘴|舌|口[腔眼]/ },
   { word: { en: 'face', zh: '脸' }, named: /\bface\b|脸|面部/ },
