@@ -9,7 +9,7 @@ import { answerAsides } from './nlg/aside-answers.js'
 import { answerConversation, denyPain, ownIdea } from './nlg/conversation.js'
 import { isPain } from './nlg/details.js'
 import { isTactful } from './nlg/disclosure.js'
-import { joinSentences, type Occasion, pickStockSentence } from './nlg/stock-sentences.js'
+import { joinOnce, joinSentences, type Occasion, pickStockSentence } from './nlg/stock-sentences.js'
 import { isQuestionClause } from './nlu/acts.js'
 import { languageByScript } from './nlu/finding-match.js'
 import { followedTopic, type Topic } from './nlu/focus.js'
@@ -98,7 +98,7 @@ function joinDrafts(drafts: readonly AnswerDraft[], language: Language): AnswerD
   const said = [...new Set(drafts.map(({ text }) => text).filter((text) => text !== ''))]
   const plea = drafts.find((one) => one.plea)?.plea
   return {
-    text: joinSentences(said, language),
+    text: joinOnce(said, language),
     understood:
       precedence.find((rank) => drafts.some(({ understood }) => understood === rank)) ??
       drafts[0]?.understood ??

@@ -227,6 +227,8 @@ function askedOfTreatment(given: PhrasedSentence): SentenceMeaning | undefined {
 export function interpretSentence(given: PhrasedSentence): SentenceMeaning {
   const { lexicon, sentence, here, relatives } = given
   const { text, inquires, fragment } = sentence
+  if (goesTo.test(text) && inquires && lexicon.exactQuestion(text) === undefined)
+    return { ...nothing, loose: ['radiation'] }
   const illnesses = illnessesOfRelatives(given)
   const ofOthers = askedOfOthers(given, illnesses)
   if (ofOthers) return ofOthers
@@ -323,6 +325,13 @@ function interpretFindings(given: PhrasedSentence): SentenceMeaning {
   return whole ? topics([whole.value.id]) : interpretNamed(given, details, topics)
 }
 
+/** Whether a Chinese sentence asks how long one time lasts. */
+const zhSpell = (text: string): boolean =>
+  languageByScript(text) === 'zh' && findAttributes(text).includes('spell')
+
+/** Where a pain goes, with parts of the body: 往胳膊、后背串不串. */
+const goesTo = /(?:往|向|到)[^，]{1,16}(?:串|窜|放射|扩散|牵扯)(?!门|亲)/
+
 /** Interprets a sentence by the findings it names, where it is not about something else. */
 function interpretNamed(
   given: PhrasedSentence,
@@ -339,6 +348,9 @@ function interpretNamed(
       !details.includes(match) &&
       !(excludes && match.start - start >= excludes.from && match.end - start <= excludes.to),
   )
+  // 一阵多长时间 is about one time, and not about the whole illness.
+  const ofSpell = details.length === found.length && found.length > 0 && zhSpell(text)
+  if (ofSpell) return { ...nothing, loose: ['spell'] }
   // "What has been going on?" is about the whole illness too, "anything apart from the fever?" about the rest.
   if (open && about.length === 0) return nothing
   const list = matchFindingList(given, about)
