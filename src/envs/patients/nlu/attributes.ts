@@ -28,7 +28,7 @@ const cues: { readonly [attribute in AskedAttribute]: RegExp } = {
   radiation:
     /\b(?:spread|spreads|spreading|radiat\w+|travel|travels|mov(?:e|es|ed|ing) (?:anywhere|somewhere|around|to|into|down|up|around)|go(?:es)? (?:anywhere|into|down|up) |shoots?)\b|放射|扩散到|窜|牵扯到|蔓延|传到|跑到|转移到|连着|串(?![门亲联珠通])|往[^，]{1,8}(?:走|跑|传)(?:吗|么|没|不)/,
   aggravating:
-    /\b(?:ma(?:kes?|de|king) .{0,30}\b(?:worse|it come on)|worsens?|worsened|aggravat\w+|brings? .{0,25}\bon|sets? .{0,25}\boff|triggers?|triggered|provoke\w*|get(?:s)? worse (?:when|with|if|after)|worse (?:when|with|if|after|on)|flares? up (?:when|after|with))\b|加重|(?:后|时|的时候)(?:会)?(?:更)?(?:厉害|重|明显)|更厉害|更严重|诱因|诱发|引起|引发|什么(?:时候|情况)下?(?:会)?(?:发作|出现|厉害)|什么情况下?(?:会)?(?:犯|疼|重)|[会就](?:更|变)(?:疼|难受|重|痒|晕|喘|咳|胀)/,
+    /\b(?:ma(?:kes?|de|king) .{0,30}\b(?:worse|it come on)|worsens?|worsened|aggravat\w+|brings? .{0,25}\bon|sets? .{0,25}\boff|triggers?|triggered|provoke\w*|get(?:s)? worse (?:when|with|if|after)|worse (?:when|with|if|after|on)|flares? up (?:when|after|with))\b|加重|(?:后|时|的时候)(?:会)?(?:更)?(?:厉害|重|明显)|更厉害|更严重|诱因|诱发|引起|引发|什么(?:时候|情况)下?(?:会)?(?:发作|出现|厉害)|什么情况下?(?:会)?(?:犯|疼|重)|(?:碰到|碰上|遇到|遇上|闻到|接触到?)(?:什么|啥)(?:东西)?(?:就|会|容易)*(?:犯|发作|加重|疼|痒|咳|喘)|[会就](?:更|变)(?:疼|难受|重|痒|晕|喘|咳|胀)/,
   relieving:
     /\b(?:ma(?:kes?|de|king) .{0,30}\b(?:better|go away|easier|ease)|reliev\w+|eases?|easing|ease|helps?|improves?|better (?:when|with|if|after)|(?:does|did) (?:rest|resting|lying down|sitting down|sleep) help|settles?|goes away|calms?)\b|缓解|减轻|(?<!夜间|夜里|晚上|平时)休息(?!得|好吗|好么|好不好|怎).{0,4}(?:管用|有用|好)|好转|[好轻]一?[点些]|得轻|会好|能好|舒服一?[点些]|消失|缓(?:过来|下来|得过来|一缓)/,
   pattern:

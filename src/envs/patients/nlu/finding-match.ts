@@ -190,7 +190,8 @@ export function chooseFinding(
 }
 
 /** Asks how long something has been there and nothing else. */
-const asksHowLong = /(?:几|多少)(?:天|个?小时|个?月|年|周|个?(?:礼拜|星期))了?$|多(?:久|长时间)了$/
+const asksHowLong =
+  /(?:几|多少)(?:天|个?小时|个?月|年|周|个?(?:礼拜|星期))了?$|多(?:久|长时间)了$|什么时候(?:就|开始)?[^，来去做]{1,5}的$/
 
 /** Says when or with what something is so. */
 const circumstance =

@@ -223,6 +223,22 @@ function askedOfTreatment(given: PhrasedSentence): SentenceMeaning | undefined {
   return knowledge.aside.has(triedAside) && asks ? { ...nothing, asides: [triedAside] } : undefined
 }
 
+/** The topic of whether the complaint was there before. */
+const everBefore = 'ever-before'
+/** Asks of what is there now whether it was there before: 这个疹子以前起过没有. */
+const nowAndBefore =
+  /这(?:个|种|样|些|次)[^，]{0,8}(?:以前|从前|过去|原来|之前)[^，]{0,4}过(?:没有?|吗|么)?$/
+
+/** What a Chinese sentence about a symptom asks that is only whether it was there before. */
+function askedOfBefore(
+  { lexicon: { knowledge }, sentence: { text, inquires } }: PhrasedSentence,
+  { topics }: SentenceMeaning,
+): SentenceMeaning | undefined {
+  if (!inquires || !nowAndBefore.test(text) || !knowledge.aside.has(everBefore)) return undefined
+  const symptoms = topics.every(({ finding }) => knowledge.finding.get(finding)?.kind === 'symptom')
+  return symptoms ? { ...nothing, asides: [everBefore] } : undefined
+}
+
 /** Interprets one sentence: its findings, then what no finding answers. Long because each reading gives way to the next. */
 export function interpretSentence(given: PhrasedSentence): SentenceMeaning {
   const { lexicon, sentence, here, relatives } = given
@@ -248,7 +264,7 @@ export function interpretSentence(given: PhrasedSentence): SentenceMeaning {
   if (!named && !says && (open || act.invitesQuestions.test(text))) return meaning
   // "Where did it start?" asks for a detail of the complaint, whatever other question it is like.
   if (meaning.loose.length > 0 && (!says || checksDuration(text))) return meaning
-  const treatment = askedOfTreatment(given)
+  const treatment = askedOfTreatment(given) ?? askedOfBefore(given, meaning)
   if (treatment) return treatment
   const other = named ? askedOfSelf(given, meaning) : []
   if (other.length > 0) return { ...nothing, asides: other }
@@ -413,9 +429,19 @@ const coveredShare = (phrases: readonly PhraseMatch<unknown>[], text: string): n
   phrases.reduce((sum, { start, end }) => sum + end - start, 0) / text.length
 
 /** Whether a sentence is about the topics it names alone, or as near to one as to a finding: 您做过手术吗. */
-function isAboutTopics({ sentence: { text }, similarity, here }: PhrasedSentence): boolean {
+function isAboutTopics({
+  lexicon,
+  sentence: { text, start },
+  similarity,
+  here,
+}: PhrasedSentence): boolean {
   const named = here.filter(isAsideMatch)
   if (languageByScript(text) === 'en') return coveredShare(named, text) >= mostCovered
+  // 开过刀没有 says nothing but its name.
+  const own = named.some(
+    ({ value }) => !lexicon.knowledge.aside.get(value.id)?.also?.includes(similarity.value ?? ''),
+  )
+  if (own && isGeneric(removeMatches(text, start, named))) return true
   const least = Math.min(similarity.score - maxAsideLag, ownAsideScore)
   return named.some(({ value }) => similarity.scoreOf(asideValue(value.id)) >= least)
 }
