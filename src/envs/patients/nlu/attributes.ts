@@ -17,7 +17,8 @@ const cues: { readonly [attribute in AskedAttribute]: RegExp } = {
     /\bhow (?:soon|quickly|long) after\b(?: (?:your |the |a |each )?\w+){0,2}|\bhow soon (?:does|do|did) (?:it|they|this|that)\b|\bhow long (?:between|before .{0,20}(?:come|came)s? on)\b|(?:吃|喝|碰|用|打)[完过了]?.{0,6}(?:之?后|以后|完).{0,4}(?:多久|多长时间|多快)|隔多久|过多久|过了多久/,
   doing:
     /\bwhat (?:were|was|are) (?:you|he|she|they) (?:\w+ )?doing\b|\bdoing (?:anything|something|what)\b|(?:当时|那会儿|那时候|正)?在?(?:干|做)(?:什么|啥|嘛)(?!工作|活|用|的)/,
-  colour: /\b(?:what )?colou?rs?\b|颜色|啥色|什么色/,
+  colour:
+    /\b(?:what )?colou?rs?\b|颜色|啥色|什么色|[红黄白绿黑清灰粉]色?的还是[红黄白绿黑清灰粉]色?的/,
   side: /\b(?:(?:which|what) (?:side|leg|arm|eye|ear|foot|hand|ankle|knee|nostril|one is it)|(?:one|both|either) sides?|left or (?:the )?right|right or (?:the )?left|(?:left|right) side|(?:(?:in|on|of) )?both(?: (?:your |the )?(?:eyes|ears|sides|legs|feet|hands|arms))?|one (?:eye|ear|leg|arm|side) or (?:both|two|the other)|both of them|just (?:the )?one)\b|哪(?:一)?(?:只|条|边|侧)(?:眼睛?|耳朵?|腿|胳膊|手|脚)?|左(?:眼|耳|腿|手|脚|边|侧)?(?:还是|或|和)?(?:是)?右(?:眼|耳|腿|手|脚|边|侧)?|[两双](?:只|条|边|侧)(?:眼睛?|耳朵?|腿)?|(?:一|单|双|两)侧|哪(?:一)?[边侧]|两边|(?:左|右)(?:边|侧)/,
   frequency:
     /(?:[一每](?:天|日|晚|夜|周|个?月))?(?:大概|得|要)?(?:跑|拉|吐|咳|尿|解|起来?)?(?:几|多少)[次回趟]|(?:多久|多长时间)(?:会)?(?:犯|发作|疼|拉|解|有|出现|吐)?[一上]?[次回]|多久来一次|隔多久(?:一次)?|几天(?:解|拉|来)?一次|次数|频率|频繁|\b(?:how (?:often|frequent\w*)|how many (?:times|goes|attacks|episodes|bouts)|number of times|how many (?:have|did|do|has) (?:you|he|she)|how many (?:a|per|in a) (?:day|week|month|night)|how many (?!days|weeks|months|years|hours|tablets|pills|puffs|units|cigarettes|pints|glasses|pads|pillows|steps|(?:wet |dirty |soaked )?(?:nappies|diapers))(?:\w+ ){1,3}(?:today|a day|per day|in a day|a week|yesterday|last night|so far|since (?:then|yesterday|this morning))|every day|daily|how regularly|(?:come|comes|happen|happens|get (?:it|them|this|these)|have (?:it|them|these)) (?:very )?often)\b/,

@@ -113,12 +113,17 @@ function beginning(text: string): string {
   return text.slice(0, space > 0 ? space : maxFuzzyLength)
 }
 
+/** Compares two times of the day: 早上好一点晚上重一点. */
+const bothTimes =
+  /(?:早上|早晨|白天|上午)[^几]{0,6}[好轻重厉][^几]{0,6}(?:晚上|夜里|下午|傍晚)[^几]{0,3}[好轻重厉]/
+
 /** The attributes a sentence asks for without naming a complaint, as a whole or clause by clause. */
 function sentenceAttributes({
   read: { text, clauses },
   sentence,
   here,
 }: PhrasedSentence): readonly AskedAttribute[] {
+  if (bothTimes.test(sentence.text) && !here.some(isFindingMatch)) return ['timing']
   const whole = checksDuration(sentence.text) ? 'duration' : looseAttribute(sentence.text)
   if (whole !== undefined) return [whole]
   const parts = clauses
@@ -243,6 +248,13 @@ function askedOfBefore(
 export function interpretSentence(given: PhrasedSentence): SentenceMeaning {
   const { lexicon, sentence, here, relatives } = given
   const { text, inquires, fragment } = sentence
+  const known = lexicon.knowledge.aside
+  const aside = zhAsides.find(([id, asks]) => known.has(id) && asks.test(text))?.[0]
+  if (aside !== undefined && lexicon.exactQuestion(text) === undefined)
+    return { ...nothing, asides: [aside] }
+  const choice = onsetChoice.exec(text)
+  if (choice && !here.some((match) => match.start - sentence.start < choice.index))
+    return { ...nothing, loose: ['onset'] }
   if (goesTo.test(text) && inquires && lexicon.exactQuestion(text) === undefined)
     return { ...nothing, loose: ['radiation'] }
   const illnesses = illnessesOfRelatives(given)
@@ -252,7 +264,6 @@ export function interpretSentence(given: PhrasedSentence): SentenceMeaning {
     return { ...nothing, asides: [testsAside] }
   // No finding about relatives is of an illness that the sentence names.
   const meaning = illnesses || asideLeads(given) ? nothing : interpretFindings(given)
-  const known = lexicon.knowledge.aside
   if (opensVisit(text) && meaning.topics.every(({ guessed }) => guessed))
     return { ...nothing, opens: true }
   const silent = !inquires && !(fragment && here.some(isAsideMatch))
@@ -344,6 +355,22 @@ function interpretFindings(given: PhrasedSentence): SentenceMeaning {
 /** Whether a Chinese sentence asks how long one time lasts. */
 const zhSpell = (text: string): boolean =>
   languageByScript(text) === 'zh' && findAttributes(text).includes('spell')
+
+/** How it began, of what was spoken of: 是一下子糊涂的还是一天天慢慢来的. */
+const onsetChoice =
+  /(?:一下子?|突然|忽然|猛地?)[^，]{0,8}，? ?还是[^，]{0,6}(?:慢慢|逐渐|渐渐|一点点|一天天)/
+
+/** Topics by the form of a Chinese sentence: who the relative is, and injuries. */
+const zhAsides: readonly (readonly [aside: string, asks: RegExp])[] = [
+  [
+    'companion',
+    /^(?:你)?是?(?:不是)?(?:老人家?|孩子|宝宝|小朋友|他|她|患者|病人|老爷子|老太太|大爷|大妈|奶奶|爷爷)(?:的|家)?(?:妈妈?|爸爸?|儿子|女儿|闺女|老伴儿?|爱人|家属|家长|媳妇|孙子|孙女|奶奶|姥姥|爷爷)(?:吧|吗|么|是吧|对吧)$/,
+  ],
+  [
+    'broken-bones',
+    /^(?:你|最近|近来|前几天|这几天|之前|以前|有没有|是不是)*(?:(?:搬|抬|扛)过?重[东物]西?(?:或者?|和|、)?)?(?:(?:摔|磕|撞|砸|碰|扭)(?:着|到|伤)(?:或者?|和|、)?){1,3}[^疼，]{0,4}(?:过)?(?:没有?|吗|么)$/,
+  ],
+]
 
 /** Where a pain goes, with parts of the body: 往胳膊、后背串不串. */
 const goesTo = /(?:往|向|到)[^，]{1,16}(?:串|窜|放射|扩散|牵扯)(?!门|亲)/
