@@ -120,8 +120,8 @@ function withoutAge(
   return beside ? ids.filter((id) => id !== ageAside) : ids
 }
 
-/** A topic of a part of the body or a function in general. */
-const inGeneral = /-general$/
+/** A topic of a part of the body or a function in general, or of illnesses of old in general. */
+const inGeneral = /-general$|^past-health$/
 /** Joins two things that are asked for alike. */
 const joins = /[和跟与及]|还有|或/
 

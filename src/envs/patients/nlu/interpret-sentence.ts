@@ -290,6 +290,10 @@ export function interpretSentence(given: PhrasedSentence): SentenceMeaning {
   if (illnesses && broad && known.has(familyIllness)) return { ...nothing, asides: [familyIllness] }
   // How relatives are in general is no more than the finding about them that is named.
   const beside = relatives ? theirs.filter((id) => id !== relativesAside) : theirs
+  // 哪只眼睛 names the eye only to ask which.
+  const ofSide = !named && languageByScript(text) === 'zh' && findAttributes(text).includes('side')
+  if (ofSide && inquires && beside.every((id) => /-general$/.test(id)))
+    return { ...nothing, loose: ['side'] }
   const asides = [...new Set([...meaning.asides, ...(named ? beside : ofPerson(given, theirs))])]
   if (asides.length > 0) return named ? { ...meaning, asides } : { ...nothing, asides }
   if (named || !relatives || !inquires) return meaning
