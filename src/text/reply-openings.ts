@@ -14,7 +14,7 @@ export const replyOpenings: {
   },
   no: {
     en: ['No, ', 'Nope, ', 'No, doctor, ', 'Not at all, ', 'Well, no, ', 'Oh no, '],
-    zh: ['没有，', '没，', '没有没有，', '没有啊，', '倒没有，', '真没有，'],
+    zh: ['没有，', '没，', '没有没有，', '没有啊，', '倒没有，', '没有的，'],
   },
   neutral: {
     en: ['Well, ', 'Actually, ', 'To be honest, ', 'Let me think, ', 'You see, ', 'Honestly, '],

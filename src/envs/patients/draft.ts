@@ -9,11 +9,11 @@ import { answerAsides } from './nlg/aside-answers.js'
 import { answerConversation, denyPain, ownIdea } from './nlg/conversation.js'
 import { isPain } from './nlg/details.js'
 import { isTactful } from './nlg/disclosure.js'
-import { joinSentences, type Occasion, pickStockSentence } from './nlg/stock-sentences.js'
+import { joinOnce, joinSentences, type Occasion, pickStockSentence } from './nlg/stock-sentences.js'
 import { isQuestionClause } from './nlu/acts.js'
 import { findAttributes, isGeneric } from './nlu/attributes.js'
 import { languageByScript } from './nlu/finding-match.js'
-import { followedTopic, type Topic } from './nlu/focus.js'
+import { followedSymptoms, followedTopic, type Topic } from './nlu/focus.js'
 import { understandInContext } from './nlu/follow-ups/follow-up.js'
 import { asksContent, isShort, type TextReader } from './nlu/follow-ups/question.js'
 import type { ParsedUtterance, QuestionPart } from './nlu/parsed-utterance.js'
@@ -35,21 +35,26 @@ const occasions: {
 /** "The pain" is one of the patient's pains, whatever the last topic was. */
 const painWord = /\b(?:pains?|painful|aches?|aching|hurts?|hurting|sore)\b|疼|痛/i
 
+const toId = ({ finding }: RevealedFinding): string => finding
+
 /** The topics of an utterance. An attribute without a complaint is resolved to what is being talked about. */
 function resolveTopics(
   knowledge: Knowledge,
   parsed: ParsedUtterance,
   context: PatientContext,
 ): readonly Topic[] {
-  const pain = painWord.test(parsed.about ?? '')
+  const said = context.dialogue.flatMap(({ reply }) => reply.told.map(toId))
+  const spoken = [...followedSymptoms(knowledge, context), ...said]
+  // 疼得厉害吗 of whoever has spoken of no pain is about what they have spoken of.
+  const pain =
+    painWord.test(parsed.about ?? '') &&
+    (context.language === 'en' || spoken.some((id) => isPain(knowledge, id)))
   const loose = parsed.loose.flatMap(
     (attribute) =>
       followedTopic(knowledge, context, attribute, (id) => !pain || isPain(knowledge, id)) ?? [],
   )
   return [...parsed.topics, ...loose]
 }
-
-const toId = ({ finding }: RevealedFinding): string => finding
 
 /** An answer with those to other topics of the same utterance before it: "What shall I call you? What brings you in?" */
 function beside(asides: readonly string[], part: AnswerDraft, input: AnswerInput): AnswerDraft {
@@ -99,7 +104,7 @@ function joinDrafts(drafts: readonly AnswerDraft[], language: Language): AnswerD
   const said = [...new Set(drafts.map(({ text }) => text).filter((text) => text !== ''))]
   const plea = drafts.find((one) => one.plea)?.plea
   return {
-    text: joinSentences(said, language),
+    text: joinOnce(said, language),
     understood:
       precedence.find((rank) => drafts.some(({ understood }) => understood === rank)) ??
       drafts[0]?.understood ??

@@ -25,6 +25,7 @@ import { mootSentence } from './speaker.js'
 import { unsureDetailSentences } from './speech-sentences.js'
 import {
   introduced,
+  joinOnce,
   joinSentences,
   type Occasion,
   pickStockSentence,
@@ -260,7 +261,7 @@ export function answerTopics(
   const parts = [...said, ...added, ...others.sentences]
   const plea = topics.length > most ? pickStockSentence('one-at-a-time', context, utterance) : ''
   return {
-    text: joinSentences([...new Set(parts)], context.language),
+    text: joinOnce(parts, context.language),
     understood: precedence.find((rank) => answers.some(({ how }) => how === rank)) ?? 'unknown',
     told: [...answers.flatMap(({ told }) => told ?? []), ...others.told],
     ...(plea && { plea }),

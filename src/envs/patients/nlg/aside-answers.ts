@@ -136,7 +136,7 @@ function denyHabit({ also = [] }: Aside, input: AnswerInput): AsideAnswer | unde
 
 /** Asks a relative who they are. */
 const asksWho =
-  /\bare you (?:his|her|the|their)\b|[您你]是.{0,5}(?:妈|爸|奶|爷|姥|母亲|父亲|家长|什么人|谁)/i
+  /\bare you (?:his|her|the|their)\b|[您你]是.{0,5}(?:妈|爸|奶|爷|姥|母亲|父亲|家长|儿子|女儿|闺女|老伴|爱人|家属|什么人|谁)|(?:孩子|宝宝)的?(?:妈妈|爸爸)吧/i
 
 /** Answers one aside that is no denial. Long because each kind of answer gives way to the next one, in order. */
 function answerAside(aside: Aside, input: AnswerInput): AsideAnswer {

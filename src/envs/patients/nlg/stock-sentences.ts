@@ -6,7 +6,7 @@
  */
 import type { PatientContext } from '../../../patient.js'
 import { dialLevel } from '../../../persona.js'
-import { withOpening } from '../../../text/reply-openings.js'
+import { withOpening, withoutOpening } from '../../../text/reply-openings.js'
 import type { Language } from '../../../turn.js'
 import { pickFresh } from './fresh.js'
 
@@ -427,3 +427,25 @@ export const introduced = (words: string, sentence: string, language: Language):
 /** Joins sentences into one text. */
 export const joinSentences = (parts: readonly string[], language: Language): string =>
   parts.join(language === 'en' ? ' ' : '')
+
+const sentenceEnd = { en: /(?<=[.!?]) /, zh: /(?<=[。！？])/ } as const
+
+/** What a sentence says beside its opening and a "As I said:" before it. */
+const saysOf = (sentence: string, language: Language): string => {
+  const plain = sentence.replace(/^[^,，。：:]{2,12}[：:] ?/, '')
+  return withoutOpening(plain, language) ?? plain
+}
+
+/** The texts one after the other, without a sentence that one before it has said, whatever its opening. */
+export function joinOnce(texts: readonly string[], language: Language): string {
+  const said = new Set<string>()
+  const parts = texts.map((text) =>
+    text.split(sentenceEnd[language]).filter((sentence) => {
+      const core = saysOf(sentence, language)
+      if (core === '' || said.has(core)) return false
+      said.add(core)
+      return true
+    }),
+  )
+  return joinSentences(parts.flat(), language)
+}

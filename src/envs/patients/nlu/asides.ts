@@ -1,6 +1,7 @@
 /** Topics of a sentence that no finding answers: by the phrases that name them, else by similarity. */
 import type { Aside } from '../../../knowledge/knowledge.js'
 import type { PhraseMatch } from '../../../text/phrase-search.js'
+import { family } from './acts.js'
 import { isGeneric } from './attributes.js'
 import {
   type FindingMatch,
@@ -28,6 +29,15 @@ export type AsideMatch = PhraseMatch<Extract<LexiconEntry, { readonly kind: 'asi
 export const isAsideMatch = (match: PhraseMatch<LexiconEntry>): match is AsideMatch =>
   match.value.kind === 'aside'
 
+/** The topic of the patient's own illnesses, for what is like a question about those of relatives. */
+const pastHealth = 'past-health'
+
+/** The topic itself, unless it is about relatives, whom a Chinese sentence does not name: 以前有胆结石吗. */
+const ownTopic = (id: string, text: string): string =>
+  id.startsWith('family-') && languageByScript(text) === 'zh' && !family.test(text)
+    ? pastHealth
+    : id
+
 /** The aside a sentence without a named topic is most similar to; undefined where none is similar enough. */
 export function guessAside({ sentence, similarity }: SentenceContext): string | undefined {
   const { value, score, next } = similarity
@@ -36,7 +46,7 @@ export function guessAside({ sentence, similarity }: SentenceContext): string | 
   if (languageByScript(sentence.text) === 'en' && isGeneric(sentence.text)) return undefined
   const least = thresholds[languageByScript(sentence.text)]
   const means = score >= least.score && score + 2 * (score - next) >= least.sum
-  return means ? value.slice(prefix.length) : undefined
+  return means ? ownTopic(value.slice(prefix.length), sentence.text) : undefined
 }
 
 /** Words of time that may stand beside any question. */
@@ -112,6 +122,30 @@ function withoutAge(
   return beside ? ids.filter((id) => id !== ageAside) : ids
 }
 
+/** A topic of a part of the body or a function in general, or of illnesses of old in general. */
+const inGeneral = /-general$|^past-health$/
+/** Joins two things that are asked for alike. */
+const joins = /[和跟与及]|还有|或/
+
+/** Of the asides of a Chinese sentence, without those that only say where the other of their clause is: 眼睛做过手术吗. */
+function withoutFrame(
+  { read, sentence }: SentenceContext,
+  here: readonly PhraseMatch<LexiconEntry>[],
+  ids: readonly string[],
+): readonly string[] {
+  if (languageByScript(sentence.text) === 'en' || ids.every((id) => inGeneral.test(id))) return ids
+  const named = here.filter(isAsideMatch)
+  const clauseOf = ({ start, end }: AsideMatch) =>
+    read.clauses.find((one) => one.start <= start && one.end >= end)
+  return ids.filter((id) => {
+    const frame = named.find(({ value }) => value.id === id)
+    const clause = frame && clauseOf(frame)
+    if (!inGeneral.test(id) || !clause) return true
+    if (joins.test(read.text.slice(clause.start, clause.end))) return true
+    return !named.some((one) => !inGeneral.test(one.value.id) && clauseOf(one) === clause)
+  })
+}
+
 /** The topic of what the patient is called, and words that ask for the name of something else. */
 const nameAside = 'name'
 const nameOfMedicine =
@@ -134,7 +168,7 @@ export function findAsides(
     .map(({ value }) => value.id)
     .filter((id) => !(medicine && id === nameAside))
   if (named) return [...new Set(ids.filter((id) => isDenied(id) || asksMore(given, here, id)))]
-  if (ids.length > 0) return withoutAge(given, here, [...new Set(ids)])
+  if (ids.length > 0) return withoutFrame(given, here, withoutAge(given, here, [...new Set(ids)]))
   const guessed = guessAside(given)
   if (guessed === undefined) return []
   // Courtesies are known by their words: a question that is merely similar to one is none.

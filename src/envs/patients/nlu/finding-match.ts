@@ -1,9 +1,11 @@
 /** Finding match of a sentence: which finding it asks about, by its named phrases and by similarity. */
+import type { FindingDefinition } from '../../../knowledge/knowledge.js'
 import type { NormalisedText, PhraseMatch } from '../../../text/phrase-search.js'
 import { wordStems } from '../../../text/word-stems.js'
 import type { Language } from '../../../turn.js'
 import { isQuestionClause } from './acts.js'
 import { findAttributes, isGeneric } from './attributes.js'
+import { isOfOtherRegion, lacksEssentials } from './chinese/essentials.js'
 import { fillers } from './features.js'
 import { isWholeIllness } from './focus.js'
 import type { Lexicon, LexiconEntry } from './lexicon.js'
@@ -22,6 +24,8 @@ const thresholds = {
 const oneWordPenalty = 0.4
 /** Added to them for a finding that only an examination shows: a patient is hardly ever asked for one in other words. */
 const examPenalty = 0.3
+/** Added to them for a finding whose Chinese questions say what the sentence does not, or name none of its parts of the body. */
+const foreignPenalty = 0.2
 /** Least score, and least lead over the named finding, at which another finding is taken instead. */
 const override = { score: 0.3, lead: 0.05 } as const
 /** Added to the score of a named finding, times the share of the sentence that its phrase covers. */
@@ -103,6 +107,10 @@ export function removeMatches(
   return rest + text.slice(from)
 }
 
+/** Whether a Chinese sentence is like the questions for a finding in other words than theirs only. */
+const isForeign = (finding: FindingDefinition | undefined, text: string): boolean =>
+  lacksEssentials(finding, text) || isOfOtherRegion(finding, text)
+
 /** The finding that a sentence without a known phrase is guessed to ask about. */
 export interface FindingGuess {
   readonly id: string | undefined
@@ -131,7 +139,12 @@ export function guessFinding(
       : anyVerb.test(text.replace(fillers, ''))
   const least = thresholds[language]
   const byExam = language === 'en' && lexicon.knowledge.finding.get(value)?.knownBy === 'exam'
-  const extra = more + (single ? oneWordPenalty : 0) + (byExam ? examPenalty : 0)
+  const foreign = language === 'zh' && isForeign(lexicon.knowledge.finding.get(value), text)
+  const extra =
+    more +
+    (single ? oneWordPenalty : 0) +
+    (byExam ? examPenalty : 0) +
+    (foreign ? foreignPenalty : 0)
   const means = score >= least.score + extra && score + 2 * (score - next) >= least.sum + extra
   // One word names the complaint, where it is about as near as a detail of it.
   const whole = single ? lexicon.knowledge.finding.get(value)?.parent?.finding : undefined
@@ -197,6 +210,8 @@ export function chooseFinding(
   // A detail of a complaint that the sentence does not mention is like it in its question words only.
   const { parent: above, attribute } = lexicon.knowledge.finding.get(value) ?? {}
   const parent = above?.finding
+  if (languageByScript(text) === 'zh' && isForeign(lexicon.knowledge.finding.get(value), text))
+    return id
   if (parent !== undefined && languageByScript(text) === 'zh') {
     if (similarity.scoreOf(parent) < minComplaintScore) return id
     // 烧几天了 asks how long it has been, not how it came on.
@@ -218,7 +233,8 @@ const asksSince =
   /\b(?:when did|how long|since when)\b(?!.*\b(?:sudden\w*|gradual\w*|slow\w*|quick\w*)\b)/
 
 /** Asks how long something has been there and nothing else. */
-const asksHowLong = /(?:几|多少)(?:天|个?小时|个?月|年|周|个?(?:礼拜|星期))了?$|多(?:久|长时间)了$/
+const asksHowLong =
+  /(?:几|多少)(?:天|个?小时|个?月|年|周|个?(?:礼拜|星期))了?$|多(?:久|长时间)了$|什么时候(?:就|开始)?[^，来去做]{1,5}的$/
 
 /** Says when or with what something is so. */
 const circumstance =

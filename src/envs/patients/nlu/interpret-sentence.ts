@@ -114,12 +114,17 @@ function beginning(text: string): string {
   return text.slice(0, space > 0 ? space : maxFuzzyLength)
 }
 
+/** Compares two times of the day: 早上好一点晚上重一点. */
+const bothTimes =
+  /(?:早上|早晨|白天|上午)[^几]{0,6}[好轻重厉][^几]{0,6}(?:晚上|夜里|下午|傍晚)[^几]{0,3}[好轻重厉]/
+
 /** The attributes a sentence asks for without naming a complaint, as a whole or clause by clause. */
 function sentenceAttributes({
   read: { text, clauses },
   sentence,
   here,
 }: PhrasedSentence): readonly AskedAttribute[] {
+  if (bothTimes.test(sentence.text) && !here.some(isFindingMatch)) return ['timing']
   const whole = checksDuration(sentence.text) ? 'duration' : looseAttribute(sentence.text)
   if (whole !== undefined) return [whole]
   const parts = clauses
@@ -224,12 +229,37 @@ function askedOfTreatment(given: PhrasedSentence): SentenceMeaning | undefined {
   return knowledge.aside.has(triedAside) && asks ? { ...nothing, asides: [triedAside] } : undefined
 }
 
+/** The topic of whether the complaint was there before. */
+const everBefore = 'ever-before'
+/** Asks of what is there now whether it was there before: 这个疹子以前起过没有. */
+const nowAndBefore =
+  /这(?:个|种|样|些|次)[^，]{0,8}(?:以前|从前|过去|原来|之前)[^，]{0,4}过(?:没有?|吗|么)?$/
+
+/** What a Chinese sentence about a symptom asks that is only whether it was there before. */
+function askedOfBefore(
+  { lexicon: { knowledge }, sentence: { text, inquires } }: PhrasedSentence,
+  { topics }: SentenceMeaning,
+): SentenceMeaning | undefined {
+  if (!inquires || !nowAndBefore.test(text) || !knowledge.aside.has(everBefore)) return undefined
+  const symptoms = topics.every(({ finding }) => knowledge.finding.get(finding)?.kind === 'symptom')
+  return symptoms ? { ...nothing, asides: [everBefore] } : undefined
+}
+
 /** Interprets one sentence: its findings, then what no finding answers. Long because each reading gives way to the next. */
 export function interpretSentence(given: PhrasedSentence): SentenceMeaning {
   const { lexicon, sentence, here, relatives } = given
   const { text, inquires, fragment } = sentence
   const shown = spokenTopic(given)
   if (shown) return shown
+  const known = lexicon.knowledge.aside
+  const aside = zhAsides.find(([id, asks]) => known.has(id) && asks.test(text))?.[0]
+  if (aside !== undefined && lexicon.exactQuestion(text) === undefined)
+    return { ...nothing, asides: [aside] }
+  const choice = onsetChoice.exec(text)
+  if (choice && !here.some((match) => match.start - sentence.start < choice.index))
+    return { ...nothing, loose: ['onset'] }
+  if (goesTo.test(text) && inquires && lexicon.exactQuestion(text) === undefined)
+    return { ...nothing, loose: ['radiation'] }
   const illnesses = illnessesOfRelatives(given)
   const ofOthers = askedOfOthers(given, illnesses)
   if (ofOthers) return ofOthers
@@ -237,7 +267,6 @@ export function interpretSentence(given: PhrasedSentence): SentenceMeaning {
     return { ...nothing, asides: [testsAside] }
   // No finding about relatives is of an illness that the sentence names.
   const meaning = illnesses || asideLeads(given) ? nothing : interpretFindings(given)
-  const known = lexicon.knowledge.aside
   if (opensVisit(text) && meaning.topics.every(({ guessed }) => guessed))
     return { ...nothing, opens: true }
   const silent = !inquires && !(fragment && here.some(isAsideMatch))
@@ -249,7 +278,7 @@ export function interpretSentence(given: PhrasedSentence): SentenceMeaning {
   if (!named && !says && (open || act.invitesQuestions.test(text))) return meaning
   // "Where did it start?" asks for a detail of the complaint, whatever other question it is like.
   if (meaning.loose.length > 0 && (!says || checksDuration(text))) return meaning
-  const treatment = askedOfTreatment(given)
+  const treatment = askedOfTreatment(given) ?? askedOfBefore(given, meaning)
   if (treatment) return treatment
   const other = named ? askedOfSelf(given, meaning) : []
   if (other.length > 0) return { ...nothing, asides: other }
@@ -264,6 +293,10 @@ export function interpretSentence(given: PhrasedSentence): SentenceMeaning {
   if (illnesses && broad && known.has(familyIllness)) return { ...nothing, asides: [familyIllness] }
   // How relatives are in general is no more than the finding about them that is named.
   const beside = relatives ? theirs.filter((id) => id !== relativesAside) : theirs
+  // 哪只眼睛 names the eye only to ask which.
+  const ofSide = !named && languageByScript(text) === 'zh' && findAttributes(text).includes('side')
+  if (ofSide && inquires && beside.every((id) => /-general$/.test(id)))
+    return { ...nothing, loose: ['side'] }
   const asides = [...new Set([...meaning.asides, ...(named ? beside : ofPerson(given, theirs))])]
   if (asides.length > 0) return named ? { ...meaning, asides } : { ...nothing, asides }
   if (named || !relatives || !inquires) return meaning
@@ -330,6 +363,29 @@ function interpretFindings(given: PhrasedSentence): SentenceMeaning {
   return whole ? topics([whole.value.id]) : interpretNamed(given, details, topics)
 }
 
+/** Whether a Chinese sentence asks how long one time lasts. */
+const zhSpell = (text: string): boolean =>
+  languageByScript(text) === 'zh' && findAttributes(text).includes('spell')
+
+/** How it began, of what was spoken of: 是一下子糊涂的还是一天天慢慢来的. */
+const onsetChoice =
+  /(?:一下子?|突然|忽然|猛地?)[^，]{0,8}，? ?还是[^，]{0,6}(?:慢慢|逐渐|渐渐|一点点|一天天)/
+
+/** Topics by the form of a Chinese sentence: who the relative is, and injuries. */
+const zhAsides: readonly (readonly [aside: string, asks: RegExp])[] = [
+  [
+    'companion',
+    /^(?:你)?是?(?:不是)?(?:老人家?|孩子|宝宝|小朋友|他|她|患者|病人|老爷子|老太太|大爷|大妈|奶奶|爷爷)(?:的|家)?(?:妈妈?|爸爸?|儿子|女儿|闺女|老伴儿?|爱人|家属|家长|媳妇|孙子|孙女|奶奶|姥姥|爷爷)(?:吧|吗|么|是吧|对吧)$/,
+  ],
+  [
+    'broken-bones',
+    /^(?:你|最近|近来|前几天|这几天|之前|以前|有没有|是不是)*(?:(?:搬|抬|扛)过?重[东物]西?(?:或者?|和|、)?)?(?:(?:摔|磕|撞|砸|碰|扭)(?:着|到|伤)(?:或者?|和|、)?){1,3}[^疼，]{0,4}(?:过)?(?:没有?|吗|么)$/,
+  ],
+]
+
+/** Where a pain goes, with parts of the body: 往胳膊、后背串不串. */
+const goesTo = /(?:往|向|到)[^，]{1,16}(?:串|窜|放射|扩散|牵扯)(?!门|亲)/
+
 /** Interprets a sentence by the findings it names, where it is not about something else. */
 function interpretNamed(
   given: PhrasedSentence,
@@ -346,6 +402,9 @@ function interpretNamed(
       !details.includes(match) &&
       !(excludes && match.start - start >= excludes.from && match.end - start <= excludes.to),
   )
+  // 一阵多长时间 is about one time, and not about the whole illness.
+  const ofSpell = details.length === found.length && found.length > 0 && zhSpell(text)
+  if (ofSpell) return { ...nothing, loose: ['spell'] }
   // "What has been going on?" is about the whole illness too, "anything apart from the fever?" about the rest.
   if (open && about.length === 0) return nothing
   const list = matchFindingList(given, about)
@@ -408,9 +467,19 @@ const coveredShare = (phrases: readonly PhraseMatch<unknown>[], text: string): n
   phrases.reduce((sum, { start, end }) => sum + end - start, 0) / text.length
 
 /** Whether a sentence is about the topics it names alone, or as near to one as to a finding: 您做过手术吗. */
-function isAboutTopics({ sentence: { text }, similarity, here }: PhrasedSentence): boolean {
+function isAboutTopics({
+  lexicon,
+  sentence: { text, start },
+  similarity,
+  here,
+}: PhrasedSentence): boolean {
   const named = here.filter(isAsideMatch)
   if (languageByScript(text) === 'en') return coveredShare(named, text) >= mostCovered
+  // 开过刀没有 says nothing but its name.
+  const own = named.some(
+    ({ value }) => !lexicon.knowledge.aside.get(value.id)?.also?.includes(similarity.value ?? ''),
+  )
+  if (own && isGeneric(removeMatches(text, start, named))) return true
   const least = Math.min(similarity.score - maxAsideLag, ownAsideScore)
   return named.some(({ value }) => similarity.scoreOf(asideValue(value.id)) >= least)
 }

@@ -20,7 +20,7 @@ export function treatmentAsked({
   const { text, start: from, inquires } = sentence
   if (!inquires || lexicon.exactQuestion(text) !== undefined) return undefined
   const match = treated.exec(text)
-  const now = regularly.test(text)
+  const now = regularly.test(text) && !/[吃用抹擦喝服]过/.test(match?.[0] ?? '')
   const named = match && !now ? match : now ? taking.exec(text) : null
   if (!named) return undefined
   const to = named.index + named[0].length

@@ -68,6 +68,14 @@ const another = /\b(?:he|she|him|her|his|hers)\b|他|她/
 /** Asks what the patient did, which is no matter of the topic: "What were you celebrating?". */
 const ofPatient = /^(?:(?:and|so|but) )*(?:what|who|where) (?:were|was|are|did|do) (?:you|he|she) /
 
+/** Asks to be told more of it: 能再说详细点吗. */
+const inDetail =
+  /再(?:说|讲)(?:得)?(?:详细|具体|仔细|清楚)|^(?:能|可以|你)?(?:再)?(?:详细|具体|仔细)(?:地)?(?:一?[点些])?(?:说说?|讲讲?)/
+
+/** Compares what it names with how that was: 和之前腿肿的时候比呢. */
+const comparesWithBefore =
+  /^(?:那|现在)?(?:和|跟|与|同|比)(?:你)?(?:之前|以前|上次|上回|刚开始|一开始|原来|昨天|前几天|前两天|住院前|治疗前|吃药前|用药前)[^，]{0,10}(?:比|相比|比较|比起来)(?:呢|怎么样|如何|好[点些]?(?:吗|没)?|有什么(?:变化|不同))?$/
+
 /** Asks of relatives how they are, and not whether they have the same. */
 const howTheyAre =
   /在世|健在|还在|身体|健康|多大|几[个岁位]|[走没]的|去世|过世|不在|怎么样|都好|还好|年纪|岁数|高寿|做什么/
@@ -181,7 +189,11 @@ export function understandInContext(
   if ((doubtful || alone.kind === 'courtesy') && anythingElse.test(text))
     return { ...alone, kind: 'open', topics: [], asides: [] }
   const sure = !doubtful && languageByScript(text) === 'zh'
-  if (!sure && howIsIt.test(text) && knowledge.aside.has(course))
+  const asksCourse =
+    comparesWithBefore.test(text) ||
+    (!sure && howIsIt.test(text)) ||
+    (doubtful && inDetail.test(text))
+  if (asksCourse && knowledge.aside.has(course))
     return { ...alone, kind: 'aside', topics: [], loose: [], asides: [course] }
   const followed = followedSymptoms(knowledge, context)
   const given: FollowUp = { knowledge, context, reader, text, alone, doubtful, followed }

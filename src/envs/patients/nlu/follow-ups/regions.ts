@@ -50,5 +50,9 @@ export function regionOf({ finding }: Knowledge, id: string): Region | undefined
   return regions.find(({ named }) => named.test(names))
 }
 
+/** The regions that a text in normal form names. */
+export const regionsIn = (text: string): readonly Region[] =>
+  regions.filter(({ named }) => named.test(text))
+
 /** Whether a text in normal form names a region. */
 export const namesRegion = (text: string): boolean => regions.some(({ named }) => named.test(text))

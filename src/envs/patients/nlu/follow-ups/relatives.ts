@@ -8,6 +8,10 @@ import type { FollowUp } from './question.js'
 /** Names of a finding that are tried, to ask for the same of relatives. */
 const mostNames = 3
 
+/** An illness of a part of the body, and the topic of what nobody in the family has. */
+const organIllness = /[眼耳鼻胃肠肝肾脑肺骨血肤]病/
+const familyIllness = 'family-illness'
+
 /** "And your father?", "anyone in the family?" after another question: the same of relatives. */
 export function sameOfRelatives({ knowledge, context, reader, text, alone }: FollowUp) {
   if (!act.family.test(text) || act.witness.test(text) || act.openQuestion.test(text))
@@ -20,6 +24,8 @@ export function sameOfRelatives({ knowledge, context, reader, text, alone }: Fol
   const habit = alone.asides.some((id) => id === 'smokers-home' || id === 'companion')
   if (habit && languageByScript(text) === 'zh') return alone
   if (!definition || (own && !said?.guessed)) return own
+  if (!own && organIllness.test(text) && knowledge.aside.has(familyIllness))
+    return { ...alone, kind: 'aside' as const, topics: [], asides: [familyIllness] }
   if (definition.kind === 'family') return aboutFinding(alone, definition.id)
   const { name, aliases } = definition
   const language = languageByScript(text)
