@@ -76,6 +76,10 @@ const inDetail =
 const comparesWithBefore =
   /^(?:那|现在)?(?:和|跟|与|同|比)(?:你)?(?:之前|以前|上次|上回|刚开始|一开始|原来|昨天|前几天|前两天|住院前|治疗前|吃药前|用药前)[^，]{0,10}(?:比|相比|比较|比起来)(?:呢|怎么样|如何|好[点些]?(?:吗|没)?|有什么(?:变化|不同))?$/
 
+/** Whether a question is about the course of the illness, which it does not name. */
+const asksCourse = (text: string, doubtful: boolean): boolean =>
+  comparesWithBefore.test(text) || (doubtful && (howIsIt.test(text) || inDetail.test(text)))
+
 /** Asks of relatives how they are, and not whether they have the same. */
 const howTheyAre =
   /在世|健在|还在|身体|健康|多大|几[个岁位]|[走没]的|去世|过世|不在|怎么样|都好|还好|年纪|岁数|高寿|做什么/
@@ -188,12 +192,7 @@ export function understandInContext(
   const doubtful = isDoubtful(alone, alone.kind === 'aside' && reader.namesAside(text))
   if ((doubtful || alone.kind === 'courtesy') && anythingElse.test(text))
     return { ...alone, kind: 'open', topics: [], asides: [] }
-  const sure = !doubtful && languageByScript(text) === 'zh'
-  const asksCourse =
-    comparesWithBefore.test(text) ||
-    (!sure && howIsIt.test(text)) ||
-    (doubtful && inDetail.test(text))
-  if (asksCourse && knowledge.aside.has(course))
+  if (knowledge.aside.has(course) && asksCourse(text, doubtful))
     return { ...alone, kind: 'aside', topics: [], loose: [], asides: [course] }
   const followed = followedSymptoms(knowledge, context)
   const given: FollowUp = { knowledge, context, reader, text, alone, doubtful, followed }
