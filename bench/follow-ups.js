@@ -1,11 +1,11 @@
 /**
- * Follow-up questions in context (`test/fixtures/follow-ups.jsonl`): the written turns are the dialogue so far, with
+ * Follow-up questions in context (`test/fixtures/follow-ups*.jsonl`): the written turns are the dialogue so far, with
  * a generated patient who has the complaint and what was told, and the last question is put to the rule patient.
  *
  * Right: the reply is about one of the gold findings or topics (`bound` or `useful` in judging/verdict.js). F1 counts
  * findings asked for: one gold finding a question, every other one that the reply answers about is one too many.
- * Run after `npm run build`: `node bench/follow-ups.js [--even | --odd] [--show]` (prints what went wrong;
- * every other snippet, for development and for measurement).
+ * Run after `npm run build`: `node bench/follow-ups.js [set] [--even | --odd] [--show]` (the set `2` is
+ * `follow-ups-2.jsonl`; prints what went wrong; every other snippet, for development and for measurement).
  */
 import { readFileSync } from 'node:fs'
 import { rulePatient, understand } from '../dist/exports/envs.js'
@@ -19,7 +19,9 @@ const half = ['even', 'odd'].find((name) => process.argv.includes(`--${name}`))
 const knowledge = loadKnowledge()
 const clinic = clinicOf(knowledge)
 const patient = rulePatient({ knowledge, persona: {} })
-const snippets = readFileSync(new URL('../test/fixtures/follow-ups.jsonl', import.meta.url), 'utf8')
+const set = process.argv.slice(2).find((word) => !word.startsWith('--'))
+const file = set === undefined ? 'follow-ups.jsonl' : `follow-ups-${set}.jsonl`
+const snippets = readFileSync(new URL(`../test/fixtures/${file}`, import.meta.url), 'utf8')
   .trim()
   .split('\n')
   .map((line) => JSON.parse(line))
