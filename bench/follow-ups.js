@@ -11,6 +11,7 @@ import { readFileSync } from 'node:fs'
 import { rulePatient, understand } from '../dist/exports/envs.js'
 import { loadKnowledge } from '../dist/exports/knowledge.js'
 import { changed, clinicOf } from './judging/cases.js'
+import { saysTopic } from './judging/said.js'
 import { answersBeside, relatives, verdictOn } from './judging/verdict.js'
 
 const show = process.argv.includes('--show')
@@ -43,6 +44,14 @@ const exchanges = (before, view) =>
     },
   }))
 
+/** The patients with the complaint, first those who had what the topics are about: an operation, a cat. */
+function whoCanTell({ complaint, topics = [] }) {
+  const slots = topics.flatMap((id) => knowledge.aside.get(id)?.slot ?? [])
+  const tells = ({ truth }) => slots.some((slot) => truth.biography?.[slot] !== undefined)
+  const all = clinic(complaint)
+  return slots.length === 0 ? all : [...all.filter(tells), ...all.filter((one) => !tells(one))]
+}
+
 async function answered(snippet) {
   const { complaint, before, text, findings, lang } = snippet
   const told = before.flatMap(({ told: all }) => all)
@@ -53,12 +62,13 @@ async function answered(snippet) {
     ...parents.map(({ finding, when }) => ({ finding, state: [when].flat()[0] })),
     ...told,
   ]
-  const view = changed(knowledge, clinic(complaint), wanted)
+  const view = changed(knowledge, whoCanTell(snippet), wanted)
   if (!view) return undefined
   // The patient came with what it says it came with, whoever the generated one was made for.
   const complaintOfIt = { ...view.complaint, findings: [complaint] }
   const own = { ...view, complaint: complaintOfIt }
-  return patient(text, { view: own, dialogue: exchanges(before, view), seed: 3, language: lang })
+  const dialogue = exchanges(before, view)
+  return { view: own, reply: await patient(text, { view: own, dialogue, seed: 3, language: lang }) }
 }
 
 /** Topics that answer more of a finding than that it is there: they count for it where the patient understood them. */
@@ -77,7 +87,8 @@ const topicsOf = {
 }
 
 /** The verdict, where an answer of a finding's own topic is one about the finding. */
-function judge(snippet, reply) {
+function judge(snippet, { reply, view }) {
+  if (saysTopic(knowledge, snippet, reply, view)) return 'useful'
   const verdict = verdictOn(knowledge, snippet, reply)
   if (verdict !== 'empty' || reply.understood === 'courtesy') return verdict
   const { asides } = understand(knowledge, snippet.text)
@@ -99,9 +110,10 @@ for (const language of ['en', 'zh']) {
     right: 0,
   }
   for (const snippet of snippets.filter(({ lang }) => lang === language)) {
-    const reply = await answered(snippet)
-    if (!reply) continue
-    const verdict = judge(snippet, reply)
+    const given = await answered(snippet)
+    if (!given) continue
+    const { reply } = given
+    const verdict = judge(snippet, given)
     const hit = verdict === 'useful' || verdict === 'bound' ? 1 : 0
     const near = relatives(knowledge, snippet.findings)
     sum.n++
@@ -110,7 +122,7 @@ for (const language of ['en', 'zh']) {
     sum.meant++
     sum.said +=
       hit +
-      (answersBeside(knowledge, snippet, reply)
+      (!saysTopic(knowledge, snippet, reply, given.view) && answersBeside(knowledge, snippet, reply)
         ? reply.asked.filter((id) => !near.has(id)).length
         : 0)
     if (show && verdict !== 'useful')
