@@ -28,14 +28,21 @@ const snippets = readFileSync(new URL(`../test/fixtures/${file}`, import.meta.ur
   .map((line) => JSON.parse(line))
   .filter((_, n) => half === undefined || n % 2 === (half === 'odd' ? 1 : 0))
 
+/** How a written turn was understood: one that tells of no finding may still answer a question, such as that of a job. */
+const understoodAs = ({ doctor, told }, turn) => {
+  if (turn === 0 && told.length > 0) return 'open'
+  const chats = told.length === 0 && understand(knowledge, doctor).kind === 'courtesy'
+  return chats ? 'courtesy' : 'answered'
+}
+
 /** The written turns as exchanges; a categorical finding was told in the patient's own state. */
 const exchanges = (before, view) =>
   before.map(({ doctor, patient: text, told }, turn) => ({
     utterance: doctor,
     reply: {
       text,
-      understood: told.length === 0 ? 'courtesy' : turn === 0 ? 'open' : 'answered',
-      questions: told.length === 0 ? 0 : 1,
+      understood: understoodAs({ doctor, told }, turn),
+      questions: understoodAs({ doctor, told }, turn) === 'courtesy' ? 0 : 1,
       asked: turn === 0 ? [] : told.map(({ finding }) => finding),
       told: told.map(({ finding, state }) => ({
         finding,
