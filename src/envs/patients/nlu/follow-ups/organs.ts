@@ -7,10 +7,12 @@ import { isInapplicable } from '../../../../inference/generative-model.js'
 import { ageInYears } from '../../../../inference/posterior.js'
 import type { FindingDefinition, Knowledge } from '../../../../knowledge/knowledge.js'
 import { perKnowledge } from '../../../../knowledge/per-knowledge.js'
-import { findAncestors, isKnown } from '../focus.js'
+import { findAncestors } from '../focus.js'
 import type { ParsedUtterance } from '../parsed-utterance.js'
 import { aboutFinding, aboutTopic, rootOf } from './findings.js'
 import type { FollowUp } from './question.js'
+import { regionOf } from './regions.js'
+import { aboutAside } from './sequels.js'
 
 /** What a question can name alone. */
 interface Organ {
@@ -20,6 +22,10 @@ interface Organ {
   readonly named: RegExp
   /** Only details of the complaint, such as that it is worse at night. */
   readonly detail?: true
+  /** Only where the topic is of this region. */
+  readonly within?: string
+  /** The topic of the knowledge base that it is in a small child. */
+  readonly infant?: string
 }
 
 // biome-ignore format: a table
@@ -43,7 +49,8 @@ const organs: readonly Organ[] = [
   { asked: /^chest$|^(?:胸口?|胸部)$/, named: /\bchest\b|胸/ },
   { asked: /^(?:tummy|belly|stomach|abdomen|insides)$|^(?:肚子|腹部|胃)$/, named: /\b(?:belly|abdominal|stomach|tummy)\b|腹痛|肚子/ },
   { asked: /^(?:bowels?|stools?|motions?|poos?|(?:the )?other end|number twos?)$|^(?:大便|拉的)$/, named: /\b(?:stools?|diarrhoea|constipation|bowel)\b|便|腹泻/ },
-  { asked: /^(?:waterworks|urine|water|wee|pee|peeing|weeing|bladder)$|^(?:小便|尿)(?:的?颜色)?$/, named: /\b(?:urine|urination|pee|wee)\b|尿|小便/ },
+  { asked: /^(?:waterworks|urine|water|wee|pee|peeing|weeing|bladder)$|^(?:小便|尿)(?:的?颜色)?$/, named: /\b(?:urine|urination|pee|wee)\b|尿|小便/, infant: 'wet-nappies' },
+  { asked: /^(?:what )?colou?r(?: is it| is that)?$|^(?:什么)?颜色(?:的)?$/, named: /\bblood in (?:the )?urine\b|血尿/, within: 'urine' },
   { asked: /^(?:sleep|sleeping)$|^(?:睡眠|睡觉)$/, named: /\b(?:sleep|sleeping)\b|睡/ },
   { asked: /^(?:breathing|breath)$|^(?:呼吸|喘气)$/, named: /\b(?:breathless\w*|wheez\w*)\b|气短|喘/ },
   { asked: /^(?:at |in the |during the |over )?(?:nights?|night ?time|overnight)$|^(?:夜里|晚上|夜间|半夜|睡觉的?时候)$/, named: /\bnights?\b|夜/, detail: true },
@@ -52,8 +59,9 @@ const organs: readonly Organ[] = [
 ]
 
 const leading =
-  /^(?:(?:and|but|so|ok|okay|right|then) )*(?:(?:what|how) about |(?:hows|how is|how are) )?(?:(?:and|with) )?(?:(?:your|the|his|her|their) )*/
-const trailing = /(?: (?:then|at all|too|as well|all right|ok|okay))+$/
+  /^(?:(?:and|but|so|ok|okay|right|then) )*(?:(?:what|how) about |(?:hows|how is|how are) )?(?:(?:and|with|round|down|in|up|to|through) )*(?:(?:your|the|his|her|their) )*/
+const trailing =
+  /(?: (?:any pain|any trouble|any problems?|then|at all|too|as well|all right|ok|okay))+$/
 const leadingZh = /^(?:那|那么|还有|嗯|您|你|他|她|孩子|宝宝)*的?/
 const trailingZh =
   /(?:呢|怎么样|咋样|怎样|好(?:不好|吗)|有(?:没有)?(?:事|问题)[吗没]?|正常吗)(?:呢)?$/
@@ -61,6 +69,7 @@ const trailingZh =
 /** A question without the words around the one that it names; undefined where it does not merely name one. */
 function nounOf(text: string): string | undefined {
   if (/[a-z]/.test(text)) return text.replace(leading, '').replace(trailing, '')
+  if (/^(?:是)?什么颜色的?$/.test(text)) return '颜色'
   return trailingZh.test(text) ? text.replace(trailingZh, '').replace(leadingZh, '') : undefined
 }
 
@@ -101,16 +110,21 @@ function linkOf(knowledge: Knowledge, complaint: string, id: string): number {
 const told = ({ dialogue }: FollowUp['context']): ReadonlySet<string> =>
   new Set(dialogue.flatMap(({ reply }) => reply.told.map(({ finding }) => finding)))
 
+/** Attributes of a complaint that a place in the body names, and that an occasion does. */
+const places = ['radiation', 'site'] as const
+const occasions = ['timing', 'aggravating'] as const
+
 /** The detail of a topic that is of the organ: the pain that goes through to the back. */
-function detailOf(given: FollowUp, { named }: Organ): string | undefined {
+function detailOf(given: FollowUp, { named, detail }: Organ): string | undefined {
   const { knowledge, followed } = given
+  const attributes = detail ? occasions : places
   const said = told(given.context)
   for (const topic of followed) {
     const root = rootOf(knowledge, topic)
     const found = knowledge.findings.find(
       (one) =>
         one.knownBy === 'patient' &&
-        one.parent !== undefined &&
+        attributes.some((attribute) => attribute === one.attribute) &&
         !said.has(one.id) &&
         findAncestors(knowledge, one.id).includes(root) &&
         named.test(namesOf(one)),
@@ -120,8 +134,8 @@ function detailOf(given: FollowUp, { named }: Organ): string | undefined {
   return undefined
 }
 
-/** The finding of the organ that goes with the first of the topics that any goes with. */
-function linkedTo(given: FollowUp, { named }: Organ): string | undefined {
+/** The finding of the organ that goes best with the first of the topics that any goes with, and one that the patient has. */
+function linkedTo(given: FollowUp, { named }: Organ): readonly string[] {
   const { knowledge, context, followed } = given
   const { sex, age } = context.view.demographics
   const said = told(context)
@@ -139,11 +153,19 @@ function linkedTo(given: FollowUp, { named }: Organ): string | undefined {
     const links = fits
       .map(({ id }) => ({ id, link: linkOf(knowledge, topic, id) }))
       .sort((a, b) => b.link - a.link)
-    const [best] = links
-    if (best && best.link > 0) return best.id
+    const [best, ...more] = links.filter(({ link }) => link > 0)
+    if (!best) continue
+    const has = more.find(({ id }) => {
+      const { state, stigma } = context.view.findings.get(id) ?? {}
+      return state === 'present' && stigma === 0
+    })
+    return has ? [best.id, has.id] : [best.id]
   }
-  return undefined
+  return []
 }
+
+/** Years up to which a child wears nappies. */
+const nappiesUpTo = 2
 
 /** A question that only names an organ, as one about what goes with the complaint there. */
 export function ofOrgan(given: FollowUp): ParsedUtterance | undefined {
@@ -151,9 +173,18 @@ export function ofOrgan(given: FollowUp): ParsedUtterance | undefined {
   const noun = followed.length > 0 ? nounOf(text) : undefined
   const organ = noun === undefined ? undefined : organs.find(({ asked }) => asked.test(noun))
   if (!organ) return undefined
+  const { within, infant } = organ
+  if (within && regionOf(knowledge, followed[0] ?? '')?.word.en !== within) return undefined
+  const age = ageInYears(given.context.view.demographics.age)
+  if (infant && knowledge.aside.has(infant) && age !== undefined && age < nappiesUpTo)
+    return aboutAside(alone, infant)
   const detail = detailOf(given, organ)
   if (detail !== undefined)
     return aboutTopic(alone, { finding: detail, of: rootOf(knowledge, detail), guessed: true })
-  const found = organ.detail ? undefined : linkedTo(given, organ)
-  return found === undefined ? undefined : aboutFinding(alone, found)
+  const [first, second] = organ.detail ? [] : linkedTo(given, organ)
+  if (first === undefined) return undefined
+  const read = aboutFinding(alone, first)
+  return second === undefined
+    ? read
+    : { ...read, topics: [...read.topics, { finding: second, guessed: true }] }
 }
