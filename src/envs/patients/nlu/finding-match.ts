@@ -195,8 +195,7 @@ const isComplaint = ({ knowledge }: Lexicon, id: string): boolean => {
   return kind === 'symptom' && type === 'bool' && attribute === undefined
 }
 
-const asksSince =
-  /\b(?:when did|how long|since when)\b(?!.*\b(?:sudden\w*|gradual\w*|slow\w*|quick\w*)\b)/
+const asksSince = /\b(?:when did|how long|since when)\b(?!.*\b(?:sudden\w*|gradual\w*|slow\w*|quick\w*)\b)/
 
 /** Asks how long something has been there and nothing else. */
 const asksHowLong = /(?:几|多少)(?:天|个?小时|个?月|年|周|个?(?:礼拜|星期))了?$|多(?:久|长时间)了$/

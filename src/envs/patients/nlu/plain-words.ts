@@ -11,8 +11,7 @@ const vocative =
 /** Words that are nothing else: a pet, or what one used to love, may be asked about. */
 const onlyVocative = "(?:my )?(?:dear|darling|sweetheart|sweetie|sir|madam|ma'am)"
 /** A relative who listens, named at the end of a question that is not about relatives. */
-const listener =
-  /, (?:mum|mom|mummy|mommy|dad|daddy|gran|granny|nan)(?=\s*[?.!])(?<!\b(?:your|his|her|brother|sister|mother|father|family)\b.*)/gi
+const listener = /, (?:mum|mom|mummy|mommy|dad|daddy|gran|granny|nan)(?=\s*[?.!])(?<!\b(?:your|his|her|brother|sister|mother|father|family)\b.*)/gi
 const interrogative = 'when|how|what|where|which|who|why|whether|if|about'
 
 /** Patterns of English frames, each with what is left. */
@@ -21,10 +20,7 @@ const frames: readonly (readonly [RegExp, string])[] = [
   [new RegExp(`(?<=[,.?!] ?|^)${vocative},\\s*`, 'gi'), ''],
   [new RegExp(`, ${vocative},`, 'gi'), ','],
   [listener, ''],
-  [
-    /(?<=\b(?:ok|okay|right|alright|all right|hello|hi|hey)) (?:buddy|pal|mate|champ|bud|chap|big (?:man|fella|fellow|girl|boy))(?=\s*[?.!,])/gi,
-    '',
-  ],
+  [/(?<=\b(?:ok|okay|right|alright|all right|hello|hi|hey)) (?:buddy|pal|mate|champ|bud|chap|big (?:man|fella|fellow|girl|boy))(?=\s*[?.!,])/gi, ''],
   // "Could you ask him when it started?"
   [
     new RegExp(

@@ -143,10 +143,7 @@ function interpret(lexicon: Lexicon, utterance: string): ParsedUtterance {
   const known = lexicon.exactQuestion(normaliseText(whole).text) !== undefined
   const text = known ? whole : expandPairs(plainWords(removeDisfluencies(whole)))
   // Nothing but a hesitation, or the dots of a pause.
-  if (
-    !/[\p{L}\p{N}]/u.test(text) &&
-    (/[\p{L}\p{N}]/u.test(utterance) || /^[\s.,…]+$/.test(utterance))
-  )
+  if (!/[\p{L}\p{N}]/u.test(text) && (/[\p{L}\p{N}]/u.test(utterance) || /^[\s.,…]+$/.test(utterance)))
     return {
       questions: 0,
       topics: [],

@@ -5,8 +5,7 @@
 
 const asking =
   '(?:(?:do|does|did|have|has|had|is|are|was|were|any|anyone|how|what|when|where|which|who|why|whereabouts)\\b)'
-const lead =
-  '(?:(?:and|so|but|now|then|well|ok|okay|right|alright|also|sorry|sure|yes|no|just)[, ]+)*'
+const lead = '(?:(?:and|so|but|now|then|well|ok|okay|right|alright|also|sorry|sure|yes|no|just)[, ]+)*'
 /** Where a frame may begin and end: at a mark or at an end of the text. */
 const from = '(?<=^|[.?!,;:—–] ?)'
 
@@ -17,8 +16,7 @@ const leave = new RegExp(
 )
 
 /** Leave to ask that is followed by an indirect question: "can I check whether you smoke" asks to be told. */
-const indirect =
-  /^(?:how|what|when|where|which|who|why|if|whether|whereabouts) (?!do|does|did|have|has|is|are|was|were|can|would)/i
+const indirect = /^(?:how|what|when|where|which|who|why|if|whether|whereabouts) (?!do|does|did|have|has|is|are|was|were|can|would)/i
 
 /** Remarks that stand between two marks and ask nothing. */
 const remarks = new RegExp(
@@ -28,19 +26,19 @@ const remarks = new RegExp(
     "(?:(?:i(?:'m sorry,? (?:but )?)?i?|we)(?: just| do| always| sometimes|'ve)* )?(?:need|have|got|want) to ask (?:you )?(?:this|that|everyone|everybody|anyone|all|some|a few|a couple|one or two|(?:very )?personal)[^.?!,]*",
     "(?:this|it)(?: is|'s) (?:a|an) (?:(?:question|thing) (?:i|we)|(?:bit |rather |slightly |very )*(?:personal|private|odd|strange|funny|silly|direct))[^.?!,]*",
     'without (?:prying|being)[^,.?!]*',
-    'before (?:i|we) (?:go|carry|start|begin|move|get|do|talk)(?! you)[^,.?!]{0,40}',
-    '(?:just )?(?:moving|going|coming) (?:on|forwards?|back)(?: then| now| a bit)?',
-    '(?:just )?(?:out of (?:interest|curiosity)|to be (?:clear|sure|safe|complete|thorough)|for (?:completeness|my notes|the record|safety))',
-    'just to (?:check|clarify|confirm|double[ -]?check|make sure|finish|finish off|start with)',
-    '(?:one|two|a) (?:last|final|more|other|quick) (?:thing|question|one)',
-    '(?:i|we) (?:always )?ask (?:this |that |everyone |everybody |all )[^,.?!]*',
-    "while (?:i remember|we(?: a|')re (?:at it|on (?:that|the subject)))",
+    "before (?:i|we) (?:go|carry|start|begin|move|get|do|talk)(?! you)[^,.?!]{0,40}",
+    "(?:just )?(?:moving|going|coming) (?:on|forwards?|back)(?: then| now| a bit)?",
+    "(?:just )?(?:out of (?:interest|curiosity)|to be (?:clear|sure|safe|complete|thorough)|for (?:completeness|my notes|the record|safety))",
+    "just to (?:check|clarify|confirm|double[ -]?check|make sure|finish|finish off|start with)",
+    "(?:one|two|a) (?:last|final|more|other|quick) (?:thing|question|one)",
+    "(?:i|we) (?:always )?ask (?:this |that |everyone |everybody |all )[^,.?!]*",
+    'while (?:i remember|we(?: a|\')re (?:at it|on (?:that|the subject)))',
   ].join('|')})(?=[,.:;?!—–-]|$)[,.:;?!—–-]*\\s*`,
   'gi',
 )
 
 const start =
-  '(?:is|are|was|were|do|does|did|have|has|had|can|could|would|will) (?:it|you|he|she|they|there|that|this|your \\w+|the \\w+)|(?:how|what|when|where|which)(?: (?:is|are|do|does|did|was|were|have|has|would))?(?: (?:you|it|your|the|they|he|she))?'
+  "(?:is|are|was|were|do|does|did|have|has|had|can|could|would|will) (?:it|you|he|she|they|there|that|this|your \\w+|the \\w+)|(?:how|what|when|where|which)(?: (?:is|are|do|does|did|was|were|have|has|would))?(?: (?:you|it|your|the|they|he|she))?"
 /** A beginning that is taken up again after a name or a word: "Are you, John, are you in pain?". */
 const restart = new RegExp(`\\b(${start}),(?: [\\w']+,?){0,3}? \\1\\b`, 'gi')
 /** A beginning given up for another one: "Is it, how would you describe it?". */

@@ -14,8 +14,7 @@ const drug =
 const taking =
   /\b(?:take|takes|taking|took|taken|on|use|using|used|had|have|given|prescribed|start(?:ed)?|stop(?:ped)?|still|continue)\b/
 /** What else a medicine is named for: a reaction, what a relative takes, what will be given. */
-const otherwise =
-  /\b(?:allerg\w+|react\w*|rash|sensitive|intoleran\w+|mum|dad|mother|father|brother|sister|family|i(?:ll| will| can| would|d)|we(?:ll| will| can| could)?|pregnan\w+)\b/
+const otherwise = /\b(?:allerg\w+|react\w*|rash|sensitive|intoleran\w+|mum|dad|mother|father|brother|sister|family|i(?:ll| will| can| would|d)|we(?:ll| will| can| could)?|pregnan\w+)\b/
 
 const reaction =
   /\bwhat (?:happens|happened|does it do|did it do)(?: to you)? (?:when|if|after|with) (?:you|he|she|they) (?:take|takes|took|have|had|has|were given|was given)\b|\bwhat (?:reaction|sort of reaction|kind of reaction|type of reaction)\b|\bhow (?:do|did|does) (?:you|he|she) react\b/

@@ -167,6 +167,9 @@ function linkedTo(given: FollowUp, { named }: Organ): readonly string[] {
 /** Years up to which a child wears nappies. */
 const nappiesUpTo = 2
 
+/** The name of a finding that is of the hands and of the feet. */
+const ofLimbs = /\bhands? or feet\b|\blimbs?\b/
+
 /** A question that only names an organ, as one about what goes with the complaint there. */
 export function ofOrgan(given: FollowUp): ParsedUtterance | undefined {
   const { knowledge, text, alone, followed } = given
@@ -181,6 +184,9 @@ export function ofOrgan(given: FollowUp): ParsedUtterance | undefined {
   const detail = detailOf(given, organ)
   if (detail !== undefined)
     return aboutTopic(alone, { finding: detail, of: rootOf(knowledge, detail), guessed: true })
+  const [topic = ''] = followed
+  const name = knowledge.finding.get(topic)?.name.en.toLowerCase() ?? ''
+  if (ofLimbs.test(name) && organ.named.test(name)) return aboutFinding(alone, topic)
   const [first, second] = organ.detail ? [] : linkedTo(given, organ)
   if (first === undefined) return undefined
   const read = aboutFinding(alone, first)

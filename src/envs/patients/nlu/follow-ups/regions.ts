@@ -13,10 +13,7 @@ export interface Region {
 
 /** The first that fits counts: an ear's discharge is the ear's. */
 const regions: readonly Region[] = [
-  {
-    word: { en: 'eye', zh: '眼睛' },
-    named: /\b(?:eyes?|eyelids?|sight|vision|halos?|floaters|coloured rings)\b|眼|视|看东西/,
-  },
+  { word: { en: 'eye', zh: '眼睛' }, named: /\b(?:eyes?|eyelids?|sight|vision|halos?|floaters|coloured rings)\b|眼|视|看东西/ },
   { word: { en: 'ear', zh: '耳朵' }, named: /\bears?\b|\bhearing loss\b|耳|听力/ },
   { word: { en: 'nose', zh: '鼻子' }, named: /\b(?:nose|nasal)\b|鼻/ },
   { word: { en: 'throat', zh: '喉咙' }, named: /\bthroat|swallow|喉|咽|嗓/ },

@@ -105,9 +105,12 @@ const namedLately = ({ context, reader }: FollowUp): readonly string[] =>
 function askedLast({ context, reader }: FollowUp): readonly string[] {
   const last = context.dialogue.at(-1)
   if (!last || openingPolarity(last.reply.text, context.language) === 'no') return []
+  const denied = new Set(
+    last.reply.told.filter(({ state }) => state === 'absent').map(({ finding }) => finding),
+  )
   return reader
     .parse(last.utterance)
-    .topics.flatMap(({ finding, guessed }) => (guessed ? [] : [finding]))
+    .topics.flatMap(({ finding, guessed }) => (guessed || denied.has(finding) ? [] : [finding]))
 }
 
 const interrogative = /^(?:what|when|where|which|who|how)\b/
