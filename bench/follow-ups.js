@@ -1,16 +1,17 @@
 /**
- * Follow-up questions in context (`test/fixtures/follow-ups.jsonl`): the written turns are the dialogue so far, with
+ * Follow-up questions in context (`test/fixtures/follow-ups*.jsonl`): the written turns are the dialogue so far, with
  * a generated patient who has the complaint and what was told, and the last question is put to the rule patient.
  *
  * Right: the reply is about one of the gold findings or topics (`bound` or `useful` in judging/verdict.js). F1 counts
  * findings asked for: one gold finding a question, every other one that the reply answers about is one too many.
- * Run after `npm run build`: `node bench/follow-ups.js [--even | --odd] [--show]` (prints what went wrong;
- * every other snippet, for development and for measurement).
+ * Run after `npm run build`: `node bench/follow-ups.js [set] [--even | --odd] [--show]` (the set `2` is
+ * `follow-ups-2.jsonl`; prints what went wrong; every other snippet, for development and for measurement).
  */
 import { readFileSync } from 'node:fs'
 import { rulePatient, understand } from '../dist/exports/envs.js'
 import { loadKnowledge } from '../dist/exports/knowledge.js'
 import { changed, clinicOf } from './judging/cases.js'
+import { saysTopic } from './judging/said.js'
 import { answersBeside, relatives, verdictOn } from './judging/verdict.js'
 
 const show = process.argv.includes('--show')
@@ -19,11 +20,20 @@ const half = ['even', 'odd'].find((name) => process.argv.includes(`--${name}`))
 const knowledge = loadKnowledge()
 const clinic = clinicOf(knowledge)
 const patient = rulePatient({ knowledge, persona: {} })
-const snippets = readFileSync(new URL('../test/fixtures/follow-ups.jsonl', import.meta.url), 'utf8')
+const set = process.argv.slice(2).find((word) => !word.startsWith('--'))
+const file = set === undefined ? 'follow-ups.jsonl' : `follow-ups-${set}.jsonl`
+const snippets = readFileSync(new URL(`../test/fixtures/${file}`, import.meta.url), 'utf8')
   .trim()
   .split('\n')
   .map((line) => JSON.parse(line))
   .filter((_, n) => half === undefined || n % 2 === (half === 'odd' ? 1 : 0))
+
+/** How a written turn was understood: one that tells of no finding may still answer a question, such as that of a job. */
+const understoodAs = ({ doctor, told }, turn) => {
+  if (turn === 0 && told.length > 0) return 'open'
+  const chats = told.length === 0 && understand(knowledge, doctor).kind === 'courtesy'
+  return chats ? 'courtesy' : 'answered'
+}
 
 /** The written turns as exchanges; a categorical finding was told in the patient's own state. */
 const exchanges = (before, view) =>
@@ -31,8 +41,8 @@ const exchanges = (before, view) =>
     utterance: doctor,
     reply: {
       text,
-      understood: told.length === 0 ? 'courtesy' : turn === 0 ? 'open' : 'answered',
-      questions: told.length === 0 ? 0 : 1,
+      understood: understoodAs({ doctor, told }, turn),
+      questions: understoodAs({ doctor, told }, turn) === 'courtesy' ? 0 : 1,
       asked: turn === 0 ? [] : told.map(({ finding }) => finding),
       told: told.map(({ finding, state }) => ({
         finding,
@@ -40,6 +50,14 @@ const exchanges = (before, view) =>
       })),
     },
   }))
+
+/** The patients with the complaint, first those who had what the topics are about: an operation, a cat. */
+function whoCanTell({ complaint, topics = [] }) {
+  const slots = topics.flatMap((id) => knowledge.aside.get(id)?.slot ?? [])
+  const tells = ({ truth }) => slots.some((slot) => truth.biography?.[slot] !== undefined)
+  const all = clinic(complaint)
+  return slots.length === 0 ? all : [...all.filter(tells), ...all.filter((one) => !tells(one))]
+}
 
 async function answered(snippet) {
   const { complaint, before, text, findings, lang } = snippet
@@ -51,12 +69,13 @@ async function answered(snippet) {
     ...parents.map(({ finding, when }) => ({ finding, state: [when].flat()[0] })),
     ...told,
   ]
-  const view = changed(knowledge, clinic(complaint), wanted)
+  const view = changed(knowledge, whoCanTell(snippet), wanted)
   if (!view) return undefined
   // The patient came with what it says it came with, whoever the generated one was made for.
   const complaintOfIt = { ...view.complaint, findings: [complaint] }
   const own = { ...view, complaint: complaintOfIt }
-  return patient(text, { view: own, dialogue: exchanges(before, view), seed: 3, language: lang })
+  const dialogue = exchanges(before, view)
+  return { view: own, reply: await patient(text, { view: own, dialogue, seed: 3, language: lang }) }
 }
 
 /** Topics that answer more of a finding than that it is there: they count for it where the patient understood them. */
@@ -75,7 +94,8 @@ const topicsOf = {
 }
 
 /** The verdict, where an answer of a finding's own topic is one about the finding. */
-function judge(snippet, reply) {
+function judge(snippet, { reply, view }) {
+  if (saysTopic(knowledge, snippet, reply, view)) return 'useful'
   const verdict = verdictOn(knowledge, snippet, reply)
   if (verdict !== 'empty' || reply.understood === 'courtesy') return verdict
   const { asides } = understand(knowledge, snippet.text)
@@ -97,9 +117,10 @@ for (const language of ['en', 'zh']) {
     right: 0,
   }
   for (const snippet of snippets.filter(({ lang }) => lang === language)) {
-    const reply = await answered(snippet)
-    if (!reply) continue
-    const verdict = judge(snippet, reply)
+    const given = await answered(snippet)
+    if (!given) continue
+    const { reply } = given
+    const verdict = judge(snippet, given)
     const hit = verdict === 'useful' || verdict === 'bound' ? 1 : 0
     const near = relatives(knowledge, snippet.findings)
     sum.n++
@@ -108,7 +129,7 @@ for (const language of ['en', 'zh']) {
     sum.meant++
     sum.said +=
       hit +
-      (answersBeside(knowledge, snippet, reply)
+      (!saysTopic(knowledge, snippet, reply, given.view) && answersBeside(knowledge, snippet, reply)
         ? reply.asked.filter((id) => !near.has(id)).length
         : 0)
     if (show && verdict !== 'useful')

@@ -284,9 +284,11 @@ export function followedTopic(
       (isKnown(told) || ofDenied.has(attribute)),
   )
   if (history !== undefined) return { finding: history, of: history, attribute, missing: true }
-  // Only what comes in spells can be asked for their length.
+  // Only what comes in spells can be asked for their length, and only what spreads for where it spreads to.
   const inSpells = (id: string) =>
-    attribute === 'spell' && fits(id) && !attributeTopic(knowledge, id, attribute).missing
+    (attribute === 'spell' || attribute === 'radiation') &&
+    fits(id) &&
+    !attributeTopic(knowledge, id, attribute).missing
   const focus =
     followedSymptoms(knowledge, context).find(inSpells) ?? dialogueFocus(knowledge, context, fits)
   if (focus === undefined) return undefined

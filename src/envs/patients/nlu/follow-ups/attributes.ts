@@ -104,9 +104,16 @@ const main = / (?:do|does|did|is|are|was|were|have|has|had|can|could|what|any) |
 /** Least score at which a detail of the topic is what changes in a case that is put. */
 const circumstantial = 0.1
 
+/** 咳嗽呢 puts a case of a pain that a cough jolts, and else asks for the cough. */
+const coughAlone = /^(?:那)?咳嗽呢$/
+const jolted = /头[疼痛]|胸|腹|肚|腰/
+
 /** Whether a question only puts a case, and leaves out what of the topic then happens. */
 export const supposes = ({ knowledge, text, alone, followed }: FollowUp): boolean =>
   circumstance.test(text) &&
+  !(
+    coughAlone.test(text) && !jolted.test(knowledge.finding.get(followed[0] ?? '')?.name.zh ?? '')
+  ) &&
   !main.test(text) &&
   // What a medicine does is another matter.
   alone.topics.every(({ finding }) => knowledge.finding.get(finding)?.kind === 'symptom') &&

@@ -34,6 +34,7 @@ import {
   rootOf,
   sameRegion,
 } from './findings.js'
+import { ofOrgan } from './organs.js'
 import {
   asksContent,
   choice,
@@ -196,6 +197,8 @@ export function understandInContext(
     return { ...alone, kind: 'aside', topics: [], loose: [], asides: [course] }
   const followed = followedSymptoms(knowledge, context)
   const given: FollowUp = { knowledge, context, reader, text, alone, doubtful, followed }
+  const organ = ofOrgan(given)
+  if (organ) return organ
   // What relatives have is no detail of what the patient has.
   const theirs = act.family.test(text) && !act.witness.test(text)
   if (theirs && languageByScript(text) === 'zh' && isElliptic(alone, text)) {

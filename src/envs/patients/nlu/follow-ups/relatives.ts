@@ -13,10 +13,10 @@ const organIllness = /[眼耳鼻胃肠肝肾脑肺骨血肤]病/
 const familyIllness = 'family-illness'
 
 /** "And your father?", "anyone in the family?" after another question: the same of relatives. */
-export function sameOfRelatives({ knowledge, context, reader, text, alone }: FollowUp) {
+export function sameOfRelatives({ knowledge, context, reader, text, alone, followed }: FollowUp) {
   if (!act.family.test(text) || act.witness.test(text) || act.openQuestion.test(text))
     return undefined
-  const [last] = lastAsked(context)
+  const [last = followed[0]] = lastAsked(context)
   const definition = last === undefined ? undefined : knowledge.finding.get(last)
   const said = alone.topics[0]
   const own = said && knowledge.finding.get(said.finding)?.kind === 'family' ? alone : undefined

@@ -101,6 +101,18 @@ const namedLately = ({ context, reader }: FollowUp): readonly string[] =>
       return finding?.state === 'present' && finding.stigma === 0
     })
 
+/** What the doctor's last question named, where the patient did not say no to it. */
+function askedLast({ context, reader }: FollowUp): readonly string[] {
+  const last = context.dialogue.at(-1)
+  if (!last || openingPolarity(last.reply.text, context.language) === 'no') return []
+  const denied = new Set(
+    last.reply.told.filter(({ state }) => state === 'absent').map(({ finding }) => finding),
+  )
+  return reader
+    .parse(last.utterance)
+    .topics.flatMap(({ finding, guessed }) => (guessed || denied.has(finding) ? [] : [finding]))
+}
+
 const interrogative = /^(?:what|when|where|which|who|how)\b/
 /** What comes before an interrogative word that asks: "and when?", "do you remember when?". */
 const beforeInterrogative =
@@ -165,6 +177,7 @@ export function moreOfLife(given: FollowUp): ParsedUtterance | undefined {
     ...(life ? [life.id] : []),
     ...lastPresent(knowledge, context),
     ...namedLately(given),
+    ...askedLast(given),
     ...followed,
   ]
   const sequel = sequelOf(given, topics)

@@ -54,8 +54,8 @@ const ofMedicine: readonly (readonly [AskedAttribute, RegExp])[] = [
     /治什么|管什么|干(?:什么|嘛|啥)|(?:什么|啥)病|作用|哪(?:儿|里)?(?:疼|不舒服)|为(?:什么|啥)|因为/,
   ],
   ['which', /叫什么|什么名|名字|哪(?:几)?种|什么药|药名|叫啥/],
+  ['frequency', /几次|几片|几回|几粒|怎么吃|(?:多久|几天).{0,3}一[次回]/],
   ['duration', /多久|多长时间|[几多]少?年|几个月|多少年/],
-  ['frequency', /几次|几片|几回|几粒|怎么吃/],
 ]
 
 /** The Chinese names of medicines in what patients say of them, each with its finding. */
