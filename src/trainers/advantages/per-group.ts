@@ -1,6 +1,6 @@
 /** Advantage estimators over one group's totals, named after their papers: GRPO, Dr. GRPO, RLOO, ReMax. */
 import type { AdvantageEstimator } from '../../group.js'
-import { type Deviation, standardise } from './whiten.js'
+import { type Deviation, deviation, standardise } from './whiten.js'
 
 /** Normalisation that tells implementations of GRPO apart. */
 export interface GrpoVariant {
@@ -43,6 +43,20 @@ export const rlooAdvantages = (): AdvantageEstimator => (totals) => {
 }
 
 /**
+ * Pass@k (arXiv:2503.19595, as verl's `grpo_passk`): the best of a group gets its lead over the second, divided by the
+ * standard deviation over n - 1 where `std` is not `none`; all others get 0. Of equals the first leads by nothing.
+ */
+export const passKAdvantages =
+  ({ std = 'sample', epsilon = 1e-6 }: GrpoVariant = {}): AdvantageEstimator =>
+  (totals) => {
+    if (totals.length < 2) return totals.map(() => 0)
+    const [best = 0, second = 0] = totals.toSorted((a, b) => b - a)
+    const divisor = std === 'none' ? 1 : deviation(totals, std) + epsilon
+    const at = totals.indexOf(best)
+    return totals.map((_, i) => (i === at ? (best - second) / divisor : 0))
+  }
+
+/**
  * ReMax (Li et al. 2023, arXiv:2310.10505): each total minus the total of a greedy rollout of the same case.
  * It does not compare siblings: form its groups with `baseline: 'elsewhere'`.
  * @throws RangeError for a greedy total that is not finite
@@ -58,4 +72,5 @@ export const advantageEstimators = {
   grpo: grpoAdvantages(),
   'dr-grpo': drGrpoAdvantages(),
   rloo: rlooAdvantages(),
+  'pass-k': passKAdvantages(),
 } as const satisfies Record<string, AdvantageEstimator>

@@ -5,7 +5,13 @@
  * with Adam, so the whole path from case to weights is real on any laptop.
  */
 import { assertSteppable, type Backend, type Capabilities, type StepReport } from '../../backend.js'
-import { normaliserKinds, objectiveKinds, type TokenSegment, type TrainBatch } from '../../batch.js'
+import {
+  entropyWeight,
+  normaliserKinds,
+  objectiveKinds,
+  type TokenSegment,
+  type TrainBatch,
+} from '../../batch.js'
 import type { ActionSpace } from '../../knowledge/action-space.js'
 import { writeFileAtomically } from '../../storage/atomic-write.js'
 import { assertTrainable } from '../batches/segments.js'
@@ -102,10 +108,14 @@ function takeStep(learner: EmbeddedLearner, batch: TrainBatch): StepReport {
   growRows(learner, segments)
   const { weights, cache, gradient, critic, policyVersion } = learner
   const sums = stepReport(loss, policyVersion)
-  const pass = { loss, weights, gradient, sums }
+  const pass = { weights, gradient, sums }
   const read = (segment: TokenSegment) => cache.get(segment, weights.rowOf)
   segments.forEach((segment, s) => {
-    learner.passes.addGradient(segment, read(segment), batch.normaliser.perSegment[s]!, pass)
+    const scales = {
+      weight: batch.normaliser.perSegment[s]!,
+      bonus: entropyWeight(loss, batch.normaliser, s),
+    }
+    learner.passes.addGradient(segment, read(segment), scales, pass)
   })
   const report = sums.report(policyVersion + 1, norm(gradient))
   if (!Number.isFinite(report.gradNorm))

@@ -4,7 +4,13 @@
  */
 import type { Agent, Grammar } from '../../agent.js'
 import { assertSteppable, type Backend, type Capabilities, type StepReport } from '../../backend.js'
-import { normaliserKinds, objectiveKinds, type TokenSegment, type TrainBatch } from '../../batch.js'
+import {
+  entropyWeight,
+  normaliserKinds,
+  objectiveKinds,
+  type TokenSegment,
+  type TrainBatch,
+} from '../../batch.js'
 import { Fault } from '../../error.js'
 import { assertTrainable } from '../batches/segments.js'
 import { assertCriticTargets } from '../losses/critic-targets.js'
@@ -83,7 +89,8 @@ async function stepModels(
   const sums = stepReport(loss, policyVersion)
   segments.forEach((segment, s) => {
     const read = { segment, logprobs: logprobs[s]!, entropies: Float64Array.from(entropies[s]!) }
-    sums.add({ ...read, weight: normaliser.perSegment[s]! })
+    const bonus = entropyWeight(loss, normaliser, s)
+    sums.add({ ...read, weight: normaliser.perSegment[s]!, bonus })
   })
   const report = sums.report(policyVersion + 1, gradNorm)
   return first === undefined ? report : { ...report, critic: first }
