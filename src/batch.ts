@@ -108,20 +108,6 @@ export interface ImportanceCorrection {
 }
 
 /**
- * Hard rejection by the distance of trainer and sampler, before the loss: tokens or segments beyond the bounds are as
- * good as not drawn, in the normaliser too. With x = log(p_old / p_sampler), k1 is -x, k2 is x²/2, k3 is exp(x) - 1 - x;
- * `over` takes each token by itself, or the sum, the mean or the maximum of a segment's drawn tokens. The bounds of k1
- * are of exp(k1), as of a ratio.
- */
-export interface Rejection {
-  readonly measure: 'k1' | 'k2' | 'k3'
-  readonly over: 'token' | 'sum' | 'mean' | 'max'
-  /** For k1. @default 0 */
-  readonly min?: number
-  readonly max: number
-}
-
-/**
  * Off-policy sequence mask (DeepSeek-V3.2, 2025): where the mean of log(p_behaviour / p) over a segment's drawn tokens is
  * above `threshold`, its tokens of negative advantage are left out of the objective; a KL penalty stays. `behaviour` is
  * the old policy of the ratio, or the sampler.
@@ -249,24 +235,6 @@ export function makeNormaliser(
     else perSegment[i] = 1 / (byRollout.size * (maxTokens ?? 1))
   })
   return { kind, perSegment, drawnTokens: all }
-}
-
-/**
- * Multiplier of the entropy bonus of a segment's drawn tokens.
- * @throws RangeError for a mean over tokens whose number the normaliser does not say
- */
-export function entropyWeight(
-  { entropy, entropyOver = 'normaliser' }: Pick<Loss, 'entropy' | 'entropyOver'>,
-  { perSegment, drawnTokens }: Normaliser,
-  segment: number,
-): number {
-  if (entropy === 0) return 0
-  if (entropyOver === 'normaliser') return entropy * perSegment[segment]!
-  if (drawnTokens === undefined || !(drawnTokens > 0))
-    throw new RangeError(
-      `Expected \`normaliser.drawnTokens\` above 0 for an entropy bonus over tokens, got \`${drawnTokens}\``,
-    )
-  return entropy / drawnTokens
 }
 
 const floatFields = ['advantages', 'logprobs', 'oldLogprobs', 'refLogprobs'] as const

@@ -14,12 +14,7 @@ import {
   reinforcePlusPlusAdvantages,
   reinforcePlusPlusBaselineAdvantages,
 } from './per-batch.js'
-import {
-  drGrpoAdvantages,
-  grpoAdvantages,
-  passKAdvantages,
-  rlooAdvantages,
-} from './per-group.js'
+import { drGrpoAdvantages, grpoAdvantages, passKAdvantages, rlooAdvantages } from './per-group.js'
 
 type Baseline = NonNullable<GroupPolicy['baseline']>
 

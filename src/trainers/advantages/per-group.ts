@@ -1,6 +1,6 @@
 /** Advantage estimators over one group's totals, named after their papers: GRPO, Dr. GRPO, RLOO, ReMax. */
 import type { AdvantageEstimator } from '../../group.js'
-import { type Deviation, deviation, standardise } from './whiten.js'
+import { type Deviation, deviation, magnitude, standardise } from './whiten.js'
 
 /** Normalisation that tells implementations of GRPO apart. */
 export interface GrpoVariant {
@@ -50,10 +50,13 @@ export const passKAdvantages =
   ({ std = 'sample', epsilon = 1e-6 }: GrpoVariant = {}): AdvantageEstimator =>
   (totals) => {
     if (totals.length < 2) return totals.map(() => 0)
-    const [best = 0, second = 0] = totals.toSorted((a, b) => b - a)
-    const divisor = std === 'none' ? 1 : deviation(totals, std) + epsilon
-    const at = totals.indexOf(best)
-    return totals.map((_, i) => (i === at ? (best - second) / divisor : 0))
+    // In units of their size, so that no difference of finite totals is infinite.
+    const scale = magnitude(totals)
+    const scaled = totals.map((total) => total / scale)
+    const [best = 0, second = 0] = scaled.toSorted((a, b) => b - a)
+    const lead = best - second
+    const divisor = std === 'none' ? 1 / scale : deviation(scaled, std) + epsilon / scale
+    return totals.map((_, i) => (lead > 0 && i === scaled.indexOf(best) ? lead / divisor : 0))
   }
 
 /**
@@ -72,5 +75,4 @@ export const advantageEstimators = {
   grpo: grpoAdvantages(),
   'dr-grpo': drGrpoAdvantages(),
   rloo: rlooAdvantages(),
-  'pass-k': passKAdvantages(),
 } as const satisfies Record<string, AdvantageEstimator>

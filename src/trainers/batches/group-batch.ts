@@ -1,10 +1,10 @@
 /** Builds a training batch from groups: segments of the members that learn, and the log-probs their loss needs. */
 import type { Learner } from '../../backend.js'
-import type { Loss, NormaliserKind, Rejection, TokenSegment, TrainBatch } from '../../batch.js'
+import type { Loss, NormaliserKind, TokenSegment, TrainBatch } from '../../batch.js'
 import { countDrawnTokens, makeNormaliser } from '../../batch.js'
 import type { Group } from '../../group.js'
 import { scaleCorrection } from '../losses/importance-correction.js'
-import { rejectOffPolicy } from '../losses/rejection.js'
+import { type Rejection, rejectOffPolicy } from '../losses/rejection.js'
 import { type AdamSchedule, adamSettingsAt } from './adam-schedule.js'
 import { episodeSegments } from './segments.js'
 

@@ -5,17 +5,12 @@
  * with Adam, so the whole path from case to weights is real on any laptop.
  */
 import { assertSteppable, type Backend, type Capabilities, type StepReport } from '../../backend.js'
-import {
-  entropyWeight,
-  normaliserKinds,
-  objectiveKinds,
-  type TokenSegment,
-  type TrainBatch,
-} from '../../batch.js'
+import { normaliserKinds, objectiveKinds, type TokenSegment, type TrainBatch } from '../../batch.js'
 import type { ActionSpace } from '../../knowledge/action-space.js'
 import { writeFileAtomically } from '../../storage/atomic-write.js'
 import { assertTrainable } from '../batches/segments.js'
 import { assertCriticTargets } from '../losses/critic-targets.js'
+import { entropyWeight } from '../losses/entropy-bonus.js'
 import { stepReport } from '../losses/step-report.js'
 import { type AdamState, adamStep, norm, padWithZeros } from './adam.js'
 import { type Critic, criticGradient, predictValues, zeroCritic } from './critic.js'

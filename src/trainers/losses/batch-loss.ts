@@ -1,8 +1,9 @@
 /** Loss and gradient of a batch of plain arrays, for custom training loops. */
 import type { StepReport } from '../../backend.js'
 import type { Loss, Normaliser, NormaliserKind, Objective } from '../../batch.js'
-import { countDrawnTokens, entropyWeight, makeNormaliser, normaliserKinds } from '../../batch.js'
+import { countDrawnTokens, makeNormaliser, normaliserKinds } from '../../batch.js'
 import { assertLoss } from './assert-loss.js'
+import { entropyWeight } from './entropy-bonus.js'
 import { stepReport } from './step-report.js'
 
 /** Ragged array: one row per sequence, one number per token. */

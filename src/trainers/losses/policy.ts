@@ -90,6 +90,16 @@ export function klEstimate(
   return { value: inverse + distance - 1, slope: 1 - inverse }
 }
 
+/** The KL estimate of a penalty: as it is, or times the token's ratio, of which it is then a function too. */
+function klTerm(
+  { estimator, ratio: weighs = false }: KlPenalty,
+  distance: number,
+  ratio: number,
+): { readonly value: number; readonly slope: number } {
+  const { value, slope } = klEstimate(estimator, distance)
+  return weighs ? { value: ratio * value, slope: ratio * (value + slope) } : { value, slope }
+}
+
 /** Loss of one segment before the normaliser: arrays per token, 0 where masked. */
 export interface SegmentLoss {
   /** Token losses without the entropy bonus. */
@@ -151,8 +161,7 @@ export function segmentLoss(
   if (loss.kl && !refLogprobs)
     throw new RangeError('Expected a segment with refLogprobs for a KL penalty, got none')
   const old = segment.oldLogprobs ?? segment.logprobs
-  const whole =
-    loss.kind === 'gspo' ? Math.exp(meanLogRatio(segment, logprobs, old)) : undefined
+  const whole = loss.kind === 'gspo' ? Math.exp(meanLogRatio(segment, logprobs, old)) : undefined
   const dropsNegative = isOffPolicy(loss, segment, logprobs)
   const out = {
     ...{ values: new Float64Array(length), slopes: new Float64Array(length) },
@@ -172,14 +181,10 @@ export function segmentLoss(
     out.ratios[t] = ratio
     out.clipped[t] = one.clipped ? 1 : 0
     if (!loss.kl || !refLogprobs) continue
-    const { estimator, coefficient } = loss.kl
-    const penalty = klEstimate(estimator, logprob - refLogprobs[t]!)
-    const times = loss.kl.ratio ? ratio : 1
-    out.kl[t] = times * penalty.value
-    out.values[t]! += coefficient * times * penalty.value
-    // d(rk)/d log p is r(k + k').
-    out.slopes[t]! +=
-      coefficient * times * (penalty.slope + (loss.kl.ratio ? penalty.value : 0))
+    const penalty = klTerm(loss.kl, logprob - refLogprobs[t]!, ratio)
+    out.kl[t] = penalty.value
+    out.values[t]! += loss.kl.coefficient * penalty.value
+    out.slopes[t]! += loss.kl.coefficient * penalty.slope
   }
   return out
 }

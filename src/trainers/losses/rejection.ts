@@ -1,6 +1,19 @@
 /** Rejection by the distance of trainer and sampler: what is too far off policy is taken out of a batch's masks. */
-import type { Rejection } from '../../batch.js'
 import type { LossRow } from './importance-correction.js'
+
+/**
+ * Hard rejection by the distance of trainer and sampler, before the loss: tokens or segments beyond the bounds are as
+ * good as not drawn, in the normaliser too. With x = log(p_old / p_sampler), k1 is -x, k2 is x²/2, k3 is exp(x) - 1 - x;
+ * `over` takes each token by itself, or the sum, the mean or the maximum of a segment's drawn tokens. The bounds of k1
+ * are of exp(k1), as of a ratio.
+ */
+export interface Rejection {
+  readonly measure: 'k1' | 'k2' | 'k3'
+  readonly over: 'token' | 'sum' | 'mean' | 'max'
+  /** For k1. @default 0 */
+  readonly min?: number
+  readonly max: number
+}
 
 /** What a rejection reads of a segment. */
 export type RejectedRow = Pick<LossRow, 'mask' | 'logprobs' | 'oldLogprobs'>
@@ -13,9 +26,7 @@ const estimates: Readonly<Record<Rejection['measure'], (x: number) => number>> =
 }
 
 const isWithin = ({ measure, min = 0, max }: Rejection, estimate: number): boolean =>
-  measure === 'k1'
-    ? estimate >= Math.log(min) && estimate <= Math.log(max)
-    : estimate <= max
+  measure === 'k1' ? estimate >= Math.log(min) && estimate <= Math.log(max) : estimate <= max
 
 const reductions: Readonly<Record<'sum' | 'mean' | 'max', (of: readonly number[]) => number>> = {
   sum: (of) => of.reduce((sum, one) => sum + one, 0),

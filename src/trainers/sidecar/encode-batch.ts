@@ -4,8 +4,8 @@
  * more forward pass.
  */
 import type { Loss, Normaliser, Objective, TokenSegment, TrainBatch } from '../../batch.js'
-import { entropyWeight } from '../../batch.js'
 import { Fault } from '../../error.js'
+import { entropyWeight } from '../losses/entropy-bonus.js'
 import { linearise } from '../losses/linearise.js'
 import type { Datum, ForwardOutput, TrainingModel, WireLoss } from '../tinker/wire.js'
 

@@ -4,16 +4,11 @@
  */
 import type { Agent, Grammar } from '../../agent.js'
 import { assertSteppable, type Backend, type Capabilities, type StepReport } from '../../backend.js'
-import {
-  entropyWeight,
-  normaliserKinds,
-  objectiveKinds,
-  type TokenSegment,
-  type TrainBatch,
-} from '../../batch.js'
+import { normaliserKinds, objectiveKinds, type TokenSegment, type TrainBatch } from '../../batch.js'
 import { Fault } from '../../error.js'
 import { assertTrainable } from '../batches/segments.js'
 import { assertCriticTargets } from '../losses/critic-targets.js'
+import { entropyWeight } from '../losses/entropy-bonus.js'
 import { stepReport } from '../losses/step-report.js'
 import type { TinkerService } from '../tinker/service.js'
 import type { TrainingModel } from '../tinker/wire.js'

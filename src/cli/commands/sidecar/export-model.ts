@@ -10,7 +10,7 @@ import { runProgram } from '../../../trainers/sidecar/program.js'
 import { output, type PrintFlags, type Terminal } from '../../print/output.js'
 import { findInterpreter } from './make-tiny-model.js'
 
-interface ExportFlags extends PrintFlags {
+interface ExportModelFlags extends PrintFlags {
   readonly out: string
   readonly adapter?: boolean
   readonly env?: string
@@ -43,7 +43,7 @@ async function weightsOf(place: string) {
 /** Writes the model folder and prints its place. */
 export async function exportModelCommand(
   place: string,
-  { adapter = false, env: folder, ...flags }: ExportFlags,
+  { adapter = false, env: folder, ...flags }: ExportModelFlags,
   terminal: Terminal,
 ): Promise<number> {
   const out = output(terminal, flags)
