@@ -143,7 +143,7 @@ const weights = ({ policy, model }: JobRecipe): Settings => ({
         'actor_rollout_ref.model.target_modules': 'all-linear',
         [`${rollout}.load_format`]: 'safetensors',
       }
-    : {}),
+    : { [`${actor}.checkpoint.save_contents`]: '[model,optimizer,extra,hf_model]' }),
   'actor_rollout_ref.model.enable_gradient_checkpointing': true,
   'actor_rollout_ref.model.use_remove_padding': true,
 })
@@ -219,8 +219,12 @@ const hydraText = (value: Settings[string]): string =>
 export const hydraWords = (settings: Settings): readonly string[] =>
   Object.entries(settings).map(([key, value]) => `${key}=${hydraText(value)}`)
 
-/** The command that starts verl's trainer. */
-export const verlCommand = (job: JobRecipe, limits: JobLimits): readonly string[] => [
-  ...[job.cluster.python, '-m', 'verl.trainer.main_ppo'],
-  ...hydraWords(verlSettings(job, limits)),
-]
+/**
+ * The command that checks a job where it runs (settings, rows, server, tokenizer), before a GPU is asked for, and then
+ * starts verl's trainer with the same settings.
+ */
+export const verlCommand = (job: JobRecipe, limits: JobLimits): readonly string[] => {
+  const { python } = job.cluster
+  const script = `${python} -m bedside_trainers.verl.check "$@" && exec ${python} -m verl.trainer.main_ppo "$@"`
+  return ['bash', '-c', script, 'verl', ...hydraWords(verlSettings(job, limits))]
+}

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { jobRecipe } from '../../../src/runs/jobs/job-recipe.js'
 import { jobVariables } from '../../../src/runs/jobs/plan.js'
 import { slimeCommand, slimeSettings } from '../../../src/runs/jobs/slime-settings.js'
-import { verlSettings } from '../../../src/runs/jobs/verl-settings.js'
+import { verlCommand, verlSettings } from '../../../src/runs/jobs/verl-settings.js'
 import { type RecipeInput, resolveRecipe } from '../../../src/runs/recipe.js'
 
 const limits = { out: '/runs/a', contextLength: 4096, promptLength: 512, maxTurns: 10 }
@@ -81,6 +81,15 @@ describe('verl', () => {
       'algorithm.rollout_correction.rollout_rs': "'seq_mean_k1,seq_max_k3,token_k2'",
       'algorithm.rollout_correction.rollout_rs_threshold': "'0.8_1.25,0.4,0.1'",
     })
+  })
+
+  test('is checked where it runs, by the same settings, before its trainer starts', () => {
+    const [shell, flag, script = '', name, ...words] = verlCommand(job('verl'), limits)
+    expect([shell, flag, name]).toEqual(['bash', '-c', 'verl'])
+    expect(script).toBe(
+      'python3 -m bedside_trainers.verl.check "$@" && exec python3 -m verl.trainer.main_ppo "$@"',
+    )
+    expect(words).toContain('actor_rollout_ref.rollout.n=8')
   })
 
   test('computes its own advantages where the recipe says so, and further settings win', () => {
