@@ -1,7 +1,7 @@
-"""The loss of one batch and its derivative by every log-prob: the sidecar's loss, slime's functions and verl's.
+"""The loss of a batch and its derivative by every log-prob: the sidecar's loss, slime's functions and verl's.
 
-Reads {"loss": ours, "rows": [{mask, logprobs, oldLogprobs, refLogprobs, advantage, now}]}; the normaliser is the mean over
-drawn tokens. Writes {name: {"loss", "gradients"}}.
+Reads {"cases": [{"loss": ours, "rows": [{mask, logprobs, oldLogprobs, refLogprobs, advantage, now}]}]}; the normaliser is the
+mean over drawn tokens. Writes for each {name: {"loss", "gradients"}}.
 """
 
 import json
@@ -21,15 +21,10 @@ from bedside_trainers.engines.training import losses
 from bedside_trainers.slime.formulas import LossFlags, batch_loss
 from bedside_trainers.verl import maths
 
-given = json.load(sys.stdin)
-loss, rows = given["loss"], given["rows"]
-kl = loss.get("kl")
-masks = [np.asarray(row["mask"], dtype=float) for row in rows]
-total = sum(mask.sum() for mask in masks)
 
-
-def sidecar():
+def sidecar(loss, rows, masks):
     """As the engine computes it: drawn tokens of all data, flat."""
+    kl, total = loss.get("kl"), sum(mask.sum() for mask in masks)
     at = [np.flatnonzero(mask) for mask in masks]
 
     def flat(name):
@@ -51,7 +46,8 @@ def sidecar():
     return value.item(), out
 
 
-def slime():
+def slime(loss, rows, masks):
+    kl = loss.get("kl")
     estimator = {"ppo-clip": "grpo"}.get(loss["kind"], loss["kind"])
     flags = LossFlags(
         advantage_estimator=estimator,
@@ -76,8 +72,8 @@ def slime():
     return found.loss, [slope * mask for slope, mask in zip(found.slopes, masks)]
 
 
-def verl():
-    width = max(map(len, masks))
+def verl(loss, rows, masks):
+    kl, width = loss.get("kl"), max(map(len, masks))
 
     def padded(name):
         out = np.zeros((len(rows), width))
@@ -118,8 +114,12 @@ def verl():
     return value, slopes
 
 
-told = {}
-for name, way in {"sidecar": sidecar, "slime": slime, "verl": verl}.items():
-    value, slopes = way()
-    told[name] = {"loss": value, "gradients": [np.asarray(one).tolist() for one in slopes]}
+told = []
+for case in json.load(sys.stdin)["cases"]:
+    masks = [np.asarray(row["mask"], dtype=float) for row in case["rows"]]
+    ways = {}
+    for name, way in {"sidecar": sidecar, "slime": slime, "verl": verl}.items():
+        value, slopes = way(case["loss"], case["rows"], masks)
+        ways[name] = {"loss": value, "gradients": [np.asarray(one).tolist() for one in slopes]}
+    told.append(ways)
 print(json.dumps(told))

@@ -191,10 +191,7 @@ describe('a recipe that contradicts itself is refused', () => {
     ],
     [
       'training.loss.entropyOver',
-      [
-        'verl',
-        { normaliser: 'sum', loss: { kind: 'gspo', entropy: 0.1, entropyOver: 'tokens' } },
-      ],
+      ['verl', { normaliser: 'sum', loss: { kind: 'gspo', entropy: 0.1, entropyOver: 'tokens' } }],
     ],
     ['training.maxStaleness', ['verl', { maxStaleness: 2 }]],
     ['training.resampleMost', ['verl', { resampleMost: 64 }]],
