@@ -40,7 +40,14 @@ export interface TokenSegment {
 }
 
 /** Reductions of per-token losses to one number. */
-export const normaliserKinds = ['token-mean', 'seq-mean', 'rollout-mean', 'dr-grpo', 'sum'] as const
+export const normaliserKinds = [
+  'token-mean',
+  'seq-mean',
+  'seq-mean-token-sum',
+  'rollout-mean',
+  'dr-grpo',
+  'sum',
+] as const
 /** Name of a loss reduction; see {@link makeNormaliser}. */
 export type NormaliserKind = (typeof normaliserKinds)[number]
 
@@ -48,6 +55,8 @@ export type NormaliserKind = (typeof normaliserKinds)[number]
 export interface Normaliser {
   readonly kind: NormaliserKind
   readonly perSegment: Float64Array
+  /** Drawn tokens of the whole batch, for an entropy bonus that is a mean over tokens. */
+  readonly drawnTokens?: number
 }
 
 /** Clip bounds of a probability ratio: from 1 - low to 1 + high. */
@@ -76,24 +85,37 @@ export type Objective =
   | ({ readonly kind: 'cispo' } & ClipBounds)
   /**
    * PPO's clip with s = exp(mean of log r over the segment's drawn tokens) in place of r (GSPO, Zheng et al. 2025,
-   * in its token form: d s / d log p of each token is s).
+   * in its token form: d s / d log p of each token is s); `dual` as for ppo-clip.
    */
-  | ({ readonly kind: 'gspo' } & ClipBounds)
+  | ({ readonly kind: 'gspo'; readonly dual?: number } & ClipBounds)
   /** -σ(τ(r - 1)) 4/τ A, τ by the sign of A (SAPO, Gao et al. 2025): soft clipping. */
   | { readonly kind: 'sapo'; readonly tauPositive: number; readonly tauNegative: number }
 
 /**
  * Importance weight ρ = p_old / p_sampler per token, for a sampler that differs from the trainer (another engine,
  * precision, or older weights). No gradient goes through ρ.
- * `level: 'sequence'` multiplies the ρ of a segment's drawn tokens. `truncate` clips ρ into [min, max] (TIS); `mask`
+ * `level: 'sequence'` multiplies the ρ of a segment's drawn tokens, `geometric` takes their geometric mean. `truncate` clips ρ into [min, max] (TIS); `mask`
  * drops tokens outside and weighs the rest by ρ (MIS; IcePop with both bounds at token level).
  */
 export interface ImportanceCorrection {
-  readonly level: 'token' | 'sequence'
+  readonly level: 'token' | 'sequence' | 'geometric'
   readonly mode: 'truncate' | 'mask'
   /** @default 0 */
   readonly min?: number
   readonly max: number
+  /** Multiplier of the bounded weights; `scaleCorrection` makes their mean over a batch 1. @default 1 */
+  readonly scale?: number
+}
+
+/**
+ * Off-policy sequence mask (DeepSeek-V3.2, 2025): where the mean of log(p_behaviour / p) over a segment's drawn tokens is
+ * above `threshold`, its tokens of negative advantage are left out of the objective; a KL penalty stays. `behaviour` is
+ * the old policy of the ratio, or the sampler.
+ */
+export interface OffPolicyMask {
+  readonly threshold: number
+  /** @default 'sampler' */
+  readonly behaviour?: 'old' | 'sampler'
 }
 
 /**
@@ -103,6 +125,8 @@ export interface ImportanceCorrection {
 export interface KlPenalty {
   readonly estimator: 'k1' | 'k2' | 'k3'
   readonly coefficient: number
+  /** Multiplies each estimate by the token's r, with its gradient: unbiased off policy (DeepSeek-V3.2). @default false */
+  readonly ratio?: boolean
 }
 
 /** Names of all objectives. */
@@ -120,8 +144,11 @@ export const objectiveKinds = [
 export type Loss = Objective & {
   /** Weight of the entropy bonus, in nats. */
   readonly entropy: number
+  /** Whether the bonus is reduced as the losses are, or is always a mean over all drawn tokens. @default 'normaliser' */
+  readonly entropyOver?: 'normaliser' | 'tokens'
   readonly kl?: KlPenalty
   readonly correction?: ImportanceCorrection
+  readonly offPolicyMask?: OffPolicyMask
 }
 
 /** Settings of the Adam optimiser for one step. */
@@ -176,7 +203,7 @@ export function countDrawnTokens(segment: Pick<TokenSegment, 'mask'>): number {
 /**
  * Makes the normaliser (per-segment multipliers) of a whole batch.
  * `token-mean` divides by all drawn tokens; `seq-mean` averages tokens within a segment, then segments with drawn
- * tokens; `rollout-mean` averages tokens within a rollout, then rollouts;
+ * tokens; `seq-mean-token-sum` sums tokens within a segment, then averages such segments; `rollout-mean` averages tokens within a rollout, then rollouts;
  * `dr-grpo` divides by rollouts times a fixed `maxTokens` (Liu et al. 2025); `sum` divides by nothing.
  * @throws RangeError for dr-grpo without `maxTokens`
  */
@@ -203,10 +230,11 @@ export function makeNormaliser(
     if (kind === 'sum') perSegment[i] = 1
     else if (kind === 'token-mean') perSegment[i] = all > 0 ? 1 / all : 0
     else if (kind === 'seq-mean') perSegment[i] = counts[i]! > 0 ? 1 / (counts[i]! * drawing) : 0
+    else if (kind === 'seq-mean-token-sum') perSegment[i] = counts[i]! > 0 ? 1 / drawing : 0
     else if (kind === 'rollout-mean') perSegment[i] = own > 0 ? 1 / (own * byRollout.size) : 0
     else perSegment[i] = 1 / (byRollout.size * (maxTokens ?? 1))
   })
-  return { kind, perSegment }
+  return { kind, perSegment, drawnTokens: all }
 }
 
 const floatFields = ['advantages', 'logprobs', 'oldLogprobs', 'refLogprobs'] as const

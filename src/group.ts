@@ -40,6 +40,8 @@ export const advantageNames = [
   'reinforce-plus-plus-baseline',
   'lite-ppo',
   'gdpo',
+  'opo',
+  'pass-k',
   'remax',
 ] as const
 /** Name of an advantage estimator. */

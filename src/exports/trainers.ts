@@ -17,6 +17,7 @@ export type {
   Normaliser,
   NormaliserKind,
   Objective,
+  OffPolicyMask,
 } from '../batch.js'
 export {
   assertBatch,
@@ -63,6 +64,7 @@ export type { GdpoOptions } from '../trainers/advantages/per-batch.js'
 export {
   gdpoAdvantages,
   litePpoAdvantages,
+  opoAdvantages,
   reinforcePlusPlusAdvantages,
   reinforcePlusPlusBaselineAdvantages,
 } from '../trainers/advantages/per-batch.js'
@@ -72,6 +74,7 @@ export {
   drGrpoAdvantages,
   grpoAdvantages,
   grpoVariants,
+  passKAdvantages,
   remaxAdvantages,
   rlooAdvantages,
 } from '../trainers/advantages/per-group.js'
@@ -89,7 +92,8 @@ export {
 } from '../trainers/advantages/turn-rewards.js'
 export type { AdamSchedule } from '../trainers/batches/adam-schedule.js'
 export { adamSettingsAt, learningRateFactor } from '../trainers/batches/adam-schedule.js'
-export { type BatchOptions, toTrainBatch } from '../trainers/batches/group-batch.js'
+export type { BatchOptions, OffPolicyOptions } from '../trainers/batches/group-batch.js'
+export { correctOffPolicy, toTrainBatch } from '../trainers/batches/group-batch.js'
 export { episodeSegments, type SegmentOptions } from '../trainers/batches/segments.js'
 export { type EmbeddedOptions, embedded } from '../trainers/embedded/embedded.js'
 export type {
@@ -113,10 +117,17 @@ export type {
 export { batchLoss } from '../trainers/losses/batch-loss.js'
 export { type ValueLoss, valueLoss } from '../trainers/losses/critic-targets.js'
 export type { LossRow } from '../trainers/losses/importance-correction.js'
-export { correctionWeights, icepop, mis, tis } from '../trainers/losses/importance-correction.js'
+export {
+  correctionWeights,
+  icepop,
+  mis,
+  scaleCorrection,
+  tis,
+} from '../trainers/losses/importance-correction.js'
 export { linearise } from '../trainers/losses/linearise.js'
 export type { SegmentLoss, TokenLoss } from '../trainers/losses/policy.js'
 export { klEstimate, segmentLoss, tokenLoss } from '../trainers/losses/policy.js'
+export { type RejectedRow, type Rejection, rejectOffPolicy } from '../trainers/losses/rejection.js'
 export { type ReadSegment, type StepTotals, stepReport } from '../trainers/losses/step-report.js'
 export type {
   Demonstrations,

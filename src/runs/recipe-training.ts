@@ -37,6 +37,8 @@ const klSchema = (estimator: 'k1' | 'k3') =>
     .strictObject({
       estimator: z.enum(['k1', 'k2', 'k3']).default(estimator),
       coefficient: z.number().positive(),
+      /** Multiplies each estimate by the token's probability ratio: unbiased off policy. */
+      ratio: z.boolean().exactOptional(),
     })
     .exactOptional()
 
@@ -46,16 +48,27 @@ const bounds = {
 }
 const anyLoss = {
   entropy: z.number().min(0).default(defaultLoss.entropy),
+  /** Whether the entropy bonus is reduced as the losses are, or is a mean over all drawn tokens. */
+  entropyOver: z.enum(['normaliser', 'tokens']).exactOptional(),
   kl: klSchema('k3'),
   correction: z
     .strictObject({
-      level: z.enum(['token', 'sequence']).default('token'),
+      level: z.enum(['token', 'sequence', 'geometric']).default('token'),
       mode: z.enum(['truncate', 'mask']).default('truncate'),
       min: z.number().min(0).default(0),
       max: z.number().positive(),
     })
     .exactOptional(),
+  /** Leaves segments of negative advantage out that the policy has moved away from (DeepSeek-V3.2). */
+  offPolicyMask: z
+    .strictObject({
+      threshold: z.number().min(0),
+      behaviour: z.enum(['old', 'sampler']).default('sampler'),
+    })
+    .exactOptional(),
 }
+/** Dual clip: bounds the loss of tokens with negative advantage. */
+const dual = z.number().gt(1).exactOptional()
 
 const AnyLoss = z.discriminatedUnion('kind', [
   z.strictObject({ kind: z.literal('policy-gradient'), ...anyLoss }),
@@ -64,12 +77,11 @@ const AnyLoss = z.discriminatedUnion('kind', [
   z.strictObject({
     kind: z.literal('ppo-clip'),
     ...bounds,
-    /** Dual clip: bounds the loss of tokens with negative advantage. */
-    dual: z.number().gt(1).exactOptional(),
+    dual,
     ...anyLoss,
   }),
   z.strictObject({ kind: z.literal('cispo'), ...bounds, ...anyLoss }),
-  z.strictObject({ kind: z.literal('gspo'), ...bounds, ...anyLoss }),
+  z.strictObject({ kind: z.literal('gspo'), ...bounds, dual, ...anyLoss }),
   z.strictObject({
     kind: z.literal('sapo'),
     tauPositive: z.number().positive().default(sapoDefaults.tauPositive),
@@ -120,6 +132,24 @@ const playing = {
   episodesEvery: Count.default(50),
 }
 
+/** A rejection by the distance of trainer and sampler. */
+const RejectionRule = z
+  .strictObject({
+    measure: z.enum(['k1', 'k2', 'k3']),
+    over: z.enum(['token', 'sum', 'mean', 'max']),
+    min: z.number().min(0).exactOptional(),
+    max: z.number().positive(),
+  })
+  .refine(({ measure, over }) => measure !== 'k1' || over !== 'max', {
+    path: ['over'],
+    error: 'expected token, sum or mean for k1, whose sign a maximum loses',
+  })
+  .refine(({ measure, min }) => measure === 'k1' || min === undefined, {
+    path: ['min'],
+    error: 'expected none for k2 and k3, which have no lower bound',
+  })
+  .refine(({ min = 0, max }) => min <= max, { path: ['min'], error: 'expected at most `max`' })
+
 const Grpo = z.strictObject({
   algorithm: z.literal('grpo'),
   steps: Count.default(200),
@@ -138,6 +168,14 @@ const Grpo = z.strictObject({
   resampleMost: Count.exactOptional(),
   /** Most policy versions a rollout may lag behind; above 0, runs are not reproducible. */
   maxStaleness: z.number().int().min(0).default(grpoDefaults.maxStaleness),
+  /** What is rejected as too far off policy before the loss, and how a correction's weights are scaled. */
+  offPolicy: z
+    .strictObject({
+      reject: z.array(RejectionRule).min(1).exactOptional(),
+      /** Whether the weights of `loss.correction` have a mean of 1 over the batch. */
+      scaleWeights: z.boolean().exactOptional(),
+    })
+    .exactOptional(),
   ...playing,
   ...anyLoop,
 })

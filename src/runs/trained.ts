@@ -1,16 +1,19 @@
 /** A training run as an agent: its recipe, its checkpoint, its policy. */
-import { statSync } from 'node:fs'
-import { mkdtemp } from 'node:fs/promises'
+import { existsSync, statSync } from 'node:fs'
+import { mkdtemp, readFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { basename, dirname, join } from 'node:path'
-import { Fault } from '../error.js'
+import { z } from 'zod'
+import { Fault, rethrowAsFault } from '../error.js'
 import { readableFolder } from '../storage/atomic-write.js'
 import type { Task } from '../tasks/task.js'
 import { type OpenedBackend, openBackend } from './backends.js'
 import { checkpointName, lastCheckpoint, recipeOfRun } from './directory.js'
+import { isJobBackend } from './jobs/cluster.js'
 import { assertPartsGiven } from './own-parts.js'
 import { type OwnPartName, ownPartNames, parseRecipe, type Recipe } from './recipe.js'
 import { type PartKey, partKeys } from './recipe-paths.js'
+import { Policy } from './recipe-policy.js'
 
 /** A training run's folder and the checkpoint in it that an agent's name means. */
 export interface Trained {
@@ -71,12 +74,39 @@ export async function baseRecipe({
   return recipe
 }
 
+/** What marks a run by a job as done, in its checkpoint. */
+const JobMark = z.looseObject({ model: z.string().nullable(), trainer: z.string() })
+
+/**
+ * The recipe by which the sidecar serves what a job has trained: the model folder that its trainer left.
+ * @throws Fault `bad-checkpoint` where the trainer left none
+ */
+async function servedRecipe(checkpoint: string, recipe: Recipe): Promise<Recipe> {
+  const path = join(checkpoint, 'job.json')
+  const { model, trainer } = await rethrowAsFault('bad-checkpoint', path, async () =>
+    JSON.parse(await readFile(path, 'utf8')),
+  ).then((mark) => JobMark.parse(mark))
+  if (model === null || !existsSync(join(model, 'config.json')))
+    throw new Fault(
+      'bad-checkpoint',
+      `${checkpoint}: expected a model folder that its trainer has left, got ${model ?? 'none'}; what it has kept is in ${trainer}`,
+    )
+  const { cluster: _, policy, ...rest } = recipe
+  return { ...rest, backend: 'sidecar', policy: { ...Policy.parse({}), ...policy, model } }
+}
+
 /** A training run's policy, as it was at its checkpoint; a server started for it says so on stderr. */
 export async function openTrained(
   { checkpoint }: Trained,
   recipe: Recipe,
   task: Task,
 ): Promise<OpenedBackend> {
+  if (isJobBackend(recipe.backend)) {
+    const served = await servedRecipe(checkpoint, recipe)
+    const folder = await mkdtemp(join(tmpdir(), 'bedside-'))
+    const onStatus = (line: string) => void process.stderr.write(`${line}\n`)
+    return openBackend(served, task, { folder, onStatus })
+  }
   // A server's files; other backends have none.
   const folder = recipe.backend === 'sidecar' ? await mkdtemp(join(tmpdir(), 'bedside-')) : ''
   const tell = (line: string) => void process.stderr.write(`${line}\n`)

@@ -39,6 +39,8 @@ export interface StepMetrics {
     readonly stale: number
     readonly forks: number
   }
+  /** Share of the drawn tokens that were rejected as too far off policy; absent where nothing is rejected. */
+  readonly rejected?: number
   /** Replies of a patient that a model plays; absent for any other. */
   readonly patient?: SpeechCounts
   /** Report of the step's last gradient step; absent without one. */

@@ -228,10 +228,13 @@ def losses():
          {"use_tis": True, "tis_clip_low": 0.5, "custom_tis_function_path": ICEPOP})
     loss("grpo/rollout-as-old", "ragged", {"use_rollout_logprobs": True})
     loss("grpo/opsm", "ragged", {"use_opsm": True, "opsm_delta": 0.05})
+    loss("gspo/opsm", "ragged", {"advantage_estimator": "gspo", "use_opsm": True, "opsm_delta": 0.05})
+    loss("gspo/dual-clip", "ragged", {"advantage_estimator": "gspo", "eps_clip_c": 1.3})
     for kind in ["k1", "k2", "k3", "low_var_kl"]:
         loss(f"grpo/kl-{kind}", "ragged", {"use_kl_loss": True, "kl_loss_coef": 0.1, "kl_loss_type": kind})
-    unbiased = {"use_kl_loss": True, "kl_loss_coef": 0.1, "kl_loss_type": "k3", "use_unbiased_kl": True}
-    loss("grpo/kl-k3-unbiased", "ragged", unbiased)
+    for kind in ["k1", "k2", "k3"]:
+        unbiased = {"use_kl_loss": True, "kl_loss_coef": 0.1, "kl_loss_type": kind, "use_unbiased_kl": True}
+        loss(f"grpo/kl-{kind}-unbiased", "ragged", unbiased)
 
 
 def value_losses():

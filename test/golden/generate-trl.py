@@ -55,7 +55,7 @@ DEFAULTS = {
     "sapo_temperature_neg": 1.05, "vespo_k_pos": 2.0, "vespo_lambda_pos": 3.0, "vespo_k_neg": 3.0,
     "vespo_lambda_neg": 2.0, "off_policy_mask_threshold": None,
     "current_gradient_accumulation_steps": 1, "steps_per_generation": 1,
-    "max_completion_length": MAX_COMPLETION,
+    "max_completion_length": MAX_COMPLETION, "entropy_coef": 0.0,
 }
 OF_ARGS = ["delta", "use_bias_correction_kl", "sapo_temperature_pos", "sapo_temperature_neg",
            "vespo_k_pos", "vespo_lambda_pos", "vespo_k_neg", "vespo_lambda_neg", "steps_per_generation"]
@@ -69,6 +69,7 @@ def check_defaults():
         own = {"epsilon_low": "epsilon", "epsilon_high": "epsilon"}.get(name, name)
         if name not in sizes:
             assert getattr(fresh, own) == value, (name, getattr(fresh, own), value)
+    assert fresh.use_adaptive_entropy is False and fresh.top_entropy_quantile == 1.0
     assert fresh.epsilon_high is None and fresh.scale_rewards == "group"
     assert fresh.vllm_importance_sampling_mode == "sequence_mask"
     assert fresh.vllm_importance_sampling_clip_max == 3.0
@@ -105,8 +106,10 @@ def loss_and_gradient(batch, items, extra=None):
     data = BATCHES[batch]
     log_prob = tensor(data["log_prob"]).requires_grad_()
     mask = torch.tensor(data["response_mask"])
-    trainer._get_per_token_logps_and_entropies = lambda *a, **k: (
-        log_prob, torch.zeros_like(log_prob).detach(), None)
+    # Stands for the entropies: any numbers above 0 do, and these have no gradient of their own.
+    entropies = -tensor(data["old_log_prob"])
+    trainer._entropy_bonus_enabled = trainer.entropy_coef != 0.0
+    trainer._get_per_token_logps_and_entropies = lambda *a, **k: (log_prob, entropies, None)
     rows = len(mask)
     batch_inputs = {
         "prompt_ids": torch.full((rows, 1), 2), "prompt_mask": torch.ones(rows, 1, dtype=torch.long),
@@ -156,6 +159,17 @@ def losses():
     loss("grpo", "extreme", {"importance_sampling_level": "sequence"}, "sequence")
     loss("dapo", "extreme", {"beta": 0.1, "use_bias_correction_kl": False}, "kl-plain")
     loss("grpo", "ragged", {"off_policy_mask_threshold": 0.05}, "off-policy-mask")
+    for kind in ["dapo", "luspo"]:
+        sequence = {"importance_sampling_level": "sequence"} if kind == "luspo" else {}
+        loss(kind, "ragged", {"off_policy_mask_threshold": 0.05, **sequence}, "off-policy-mask")
+    for kind in ["grpo", "dapo", "dr_grpo"]:
+        loss(kind, "ragged", {"entropy_coef": 0.05}, "entropy")
+    loss("grpo", "aborted", {"entropy_coef": 0.05}, "entropy")
+    loss("dr_grpo", "aborted")
+    dual = {"importance_sampling_level": "sequence", "delta": 1.3}
+    loss("grpo", "ragged", dual, "sequence-delta=1.3")
+    loss("luspo", "ragged", dual, "sequence-delta=1.3")
+    loss("grpo", "ragged", {"beta": 0.1}, "kl-corrected")
 
 
 # --- advantages ---

@@ -95,6 +95,11 @@ def advantages():
             advantage("reinforce_plus_plus", batch, config, f"gamma={gamma}", algorithm=config)
     even = {"index": np.array(BATCHES["even"]["group"], dtype=object)}
     for std in [True, False]:
+        # It refuses groups of one.
+        config = {"norm_adv_by_std_in_grpo": std, "epsilon": 1e-6}
+        advantage("grpo_passk", "even", config, "std" if std else "no-std", algorithm=config, **even)
+    advantage("opo", "even", **even)
+    for std in [True, False]:
         config = {"norm_adv_by_std_in_grpo": std, "epsilon": 1e-6}
         advantage("grpo", "even", config, "std" if std else "no-std", norm_adv_by_std_in_grpo=std, **even)
     advantage("rloo", "even", **even)
@@ -271,6 +276,12 @@ def corrections():
     correction("ragged", "reject-seq_mean_k1", rollout_rs="seq_mean_k1", rollout_rs_threshold="0.8_1.25")
     correction("ragged", "reject-seq_mean_k3", rollout_rs="seq_mean_k3", rollout_rs_threshold=0.05)
     correction("ragged", "reject-seq_max_k3", rollout_rs="seq_max_k3", rollout_rs_threshold=0.2)
+    for name, bound in [("seq_sum_k2", 0.3), ("seq_sum_k3", 0.3), ("seq_mean_k2", 0.05), ("seq_max_k2", 0.2)]:
+        correction("ragged", f"reject-{name}", rollout_rs=name, rollout_rs_threshold=bound)
+    correction("ragged", "reject-two", rollout_rs="token_k1,seq_max_k3", rollout_rs_threshold="0.5_1.8,0.4")
+    correction("aborted", "reject-seq_mean_k3", rollout_rs="seq_mean_k3", rollout_rs_threshold=0.05)
+    correction("aborted", "sequence-truncate-normalised", rollout_is="sequence", rollout_is_threshold=2.0,
+               rollout_is_batch_normalize=True)
     correction("ragged", "truncate-and-reject", rollout_is="token", rollout_is_threshold=2.0,
                rollout_rs="seq_mean_k3", rollout_rs_threshold=0.05)
 

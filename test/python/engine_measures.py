@@ -7,6 +7,8 @@ import unittest
 
 from engine_harness import make_model, report  # isort: split
 
+from sampling_server import StandIn
+
 from bedside_trainers.engine_check import main
 
 
@@ -32,6 +34,18 @@ class Measures(unittest.TestCase):
         status, printed = check(folder, "--device", "cpu", "--dtype", "bfloat16")
         self.assertEqual(status, 0)
         self.assertRegex(printed, r"logprob gap +0\.\d+")
+
+    def test_it_measures_a_server_that_draws_too(self):
+        folder = make_model()
+        place = ["--device", "cpu", "--sampler", "sglang", "--sampler-url"]
+        status, printed = check(str(folder), *place, StandIn(folder).url, "--json")
+        found = json.loads(printed)
+        self.assertEqual(status, 0)
+        self.assertLess(found["logprob_gap"], 1e-4)
+        self.assertIn("drawn by sglang", found["notes"][-1])
+        status, printed = check(str(folder), *place, "http://127.0.0.1:9")
+        self.assertEqual(status, 2)
+        self.assertIn("sglang at http://127.0.0.1:9", printed)
 
     def test_what_cannot_be_measured_is_said(self):
         self.assertEqual(check("/nowhere")[0], 2)

@@ -71,12 +71,24 @@ def segment_loss(loss, segment, logprobs):
     values = objective(loss, logprob, old, tensor(segment["advantages"])[drawn])
     if "correction" in loss:
         difference = old - sampled
-        if loss["correction"]["level"] == "sequence":
-            difference = difference.sum().expand_as(difference)
-        values = values * bounded(loss["correction"], torch.exp(difference))
+        level = loss["correction"]["level"]
+        if level != "token":
+            whole = difference.sum() if level == "sequence" else difference.mean()
+            difference = whole.expand_as(difference)
+        weight = bounded(loss["correction"], torch.exp(difference))
+        values = values * weight * loss["correction"].get("scale", 1.0)
+    if "offPolicyMask" in loss:
+        mask = loss["offPolicyMask"]
+        behaviour = old if mask.get("behaviour") == "old" else sampled
+        apart = (behaviour - logprob.detach()).mean()
+        advantage = tensor(segment["advantages"])[drawn]
+        values = values * ~((advantage < 0) & (apart > mask["threshold"]))
     if "kl" in loss:
         reference = tensor(segment["refLogprobs"])[drawn]
-        values = values + loss["kl"]["coefficient"] * penalty(loss["kl"], logprob, reference)
+        estimate = penalty(loss["kl"], logprob, reference)
+        if loss["kl"].get("ratio"):
+            estimate = torch.exp(logprob - old) * estimate
+        values = values + loss["kl"]["coefficient"] * estimate
     return values.sum()
 
 

@@ -14,7 +14,7 @@ from bedside_trainers.slime.library import GENUINE, Sample  # noqa: E402
 golden = json.loads((root / "test/golden/slime.json").read_text())
 flags = set(LossFlags.__dataclass_fields__)
 # Their parts are not the stand-in's.
-others = {"use_unbiased_kl", "use_opsm", "custom_tis_function_path", "use_rollout_logprobs"}
+others = {"custom_tis_function_path", "use_rollout_logprobs"}
 
 losses = []
 for case in golden["cases"]:

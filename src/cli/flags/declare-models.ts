@@ -95,6 +95,19 @@ function addTinyModel(sidecar: Command, declare: Declare): void {
     .option('--python <PATH>', 'interpreter with all packages, in place of an environment')
 }
 
+function addExport(sidecar: Command, declare: Declare): void {
+  declare(sidecar, 'export', {
+    says: 'Writes what a run of the sidecar has trained as a plain model folder, for a job, a server or any other program.',
+    load: async () => (await import('../commands/sidecar/export-model.js')).exportModelCommand,
+    examples: ['sidecar export runs/takes-two-sft --out models/takes-two'],
+  })
+    .argument('<run>', 'a run directory, or one of its checkpoints')
+    .requiredOption('--out <DIR>', 'the model folder, not there yet')
+    .option('--adapter', 'the LoRA adapter alone, instead of the model with it merged in')
+    .option('--env <DIR>', 'folder of the Python environment, if not the default one')
+    .option('--python <PATH>', 'interpreter with all packages, in place of an environment')
+}
+
 /** Adds `sidecar` and its subcommands. */
 export function addSidecar(program: Command, declare: Declare): void {
   const sidecar = program
@@ -117,4 +130,5 @@ export function addSidecar(program: Command, declare: Declare): void {
     )
   addServe(sidecar, declare)
   addTinyModel(sidecar, declare)
+  addExport(sidecar, declare)
 }

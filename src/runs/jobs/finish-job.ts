@@ -11,11 +11,19 @@ import { trainerCheckpoints } from './job-recipe.js'
 import { type JobRun, jobFilesIn, textOf } from './job-run.js'
 import { playedCases, readRecord, validations } from './metrics.js'
 
+/** Files of which a model folder has one; a trainer may write the configuration alone. */
+const weightFiles = ['model.safetensors', 'model.safetensors.index.json', 'pytorch_model.bin']
+
 /** Where a trainer left the weights of its last step, as far as they are in the form of Hugging Face. */
 function trainedModel({ options, job }: JobRun): string | undefined {
   const kept = trainerCheckpoints(resolve(options.out))
-  const places = [join(kept, 'model'), join(kept, 'hf', String(job.training.steps - 1))]
-  return places.find((folder) => existsSync(join(folder, 'config.json')))
+  const { steps } = job.training
+  const places = [
+    join(kept, 'model'),
+    join(kept, 'hf', String(steps - 1)),
+    join(kept, `global_step_${steps}`, 'actor', 'huggingface'),
+  ]
+  return places.find((folder) => weightFiles.some((name) => existsSync(join(folder, name))))
 }
 
 /** Marks the run as done by a checkpoint that says where the weights are. */

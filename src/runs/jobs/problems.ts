@@ -80,7 +80,7 @@ function countRules({ training, cluster, policy }: WholeParts): readonly JobRule
 
 /** What slime has no setting for. */
 function slimeRules({ training, policy }: WholeParts): readonly JobRule[] {
-  const { loss, normaliser, epochs } = training
+  const { loss, normaliser, epochs, offPolicy } = training
   const { correction } = loss
   const truncates = correction?.level === 'token' && correction.mode === 'truncate'
   return [
@@ -101,12 +101,23 @@ function slimeRules({ training, policy }: WholeParts): readonly JobRule[] {
       'training.loss.correction',
       'expected level token and mode truncate under backend `slime`',
     ],
+    [
+      offPolicy !== undefined,
+      'training.offPolicy',
+      'expected none under backend `slime`, which rejects nothing before its loss',
+    ],
+    [
+      loss.offPolicyMask !== undefined && loss.offPolicyMask.behaviour !== 'old',
+      'training.loss.offPolicyMask.behaviour',
+      'expected old under backend `slime`, whose mask (OPSM) reads the old policy',
+    ],
   ]
 }
 
 /** What verl has no setting for. */
 function verlRules({ training }: WholeParts): readonly JobRule[] {
   const { loss, adam, resampleMost, normaliser } = training
+  const { kl, correction, offPolicyMask, kind } = loss
   return [
     [
       loss.kind === 'importance-sampling' || loss.kind === 'cross-entropy',
@@ -126,7 +137,23 @@ function verlRules({ training }: WholeParts): readonly JobRule[] {
     [
       normaliser === 'rollout-mean',
       'training.normaliser',
-      'expected token-mean, seq-mean, dr-grpo or sum under backend `verl`',
+      'expected token-mean, seq-mean, seq-mean-token-sum, dr-grpo or sum under backend `verl`',
+    ],
+    [kl?.ratio === true, 'training.loss.kl.ratio', 'expected false under backend `verl`'],
+    [
+      offPolicyMask !== undefined,
+      'training.loss.offPolicyMask',
+      'expected none under backend `verl`; `training.offPolicy.reject` rejects before the loss',
+    ],
+    [
+      correction?.level === 'geometric',
+      'training.loss.correction.level',
+      'expected token or sequence under backend `verl`; a rejection by k1 over the mean bounds the geometric mean',
+    ],
+    [
+      kind === 'gspo' && loss.dual !== undefined,
+      'training.loss.dual',
+      'expected none for gspo under backend `verl`',
     ],
   ]
 }
@@ -134,7 +161,10 @@ function verlRules({ training }: WholeParts): readonly JobRule[] {
 /** The advantages that the trainer has itself. */
 const ownAdvantages: Readonly<Record<JobBackend, readonly string[]>> = {
   slime: ['grpo', 'dr-grpo', 'reinforce-plus-plus-baseline'],
-  verl: ['grpo', 'dr-grpo', 'rloo', 'reinforce-plus-plus', 'reinforce-plus-plus-baseline', 'gdpo'],
+  verl: [
+    ...['grpo', 'dr-grpo', 'rloo', 'reinforce-plus-plus', 'reinforce-plus-plus-baseline', 'gdpo'],
+    ...['opo', 'pass-k'],
+  ],
 }
 
 /** What no job does. */
@@ -144,7 +174,13 @@ function commonRules({ training, cases, cluster, init }: WholeParts, backend: Jo
   const theirs = cluster.advantages === 'trainer'
   const ruled = groups.truncated !== 'keep' || groups.minScored !== undefined
   const has = `which ${backend} has itself (\`cluster.advantages: trainer\`)`
+  const { entropy, entropyOver } = training.loss
   const rules: readonly JobRule[] = [
+    [
+      entropy > 0 && entropyOver === 'tokens' && training.normaliser !== 'token-mean',
+      'training.loss.entropyOver',
+      `expected normaliser, as ${backend} reduces its entropy bonus as its losses`,
+    ],
     [
       cases.curriculum.length > 0,
       'cases.curriculum',

@@ -73,7 +73,7 @@ const rollouts = (
 
 const algorithm = ({ training, cluster }: JobRecipe): Settings => {
   const { loss, normaliser, advantages } = training
-  const { kl, correction } = loss
+  const { kl, correction, offPolicyMask } = loss
   const own = cluster.advantages === 'trainer' ? ownEstimators[advantages] : undefined
   return {
     'advantage-estimator': own ?? estimators[loss.kind as keyof typeof estimators], // others are refused before
@@ -81,13 +81,15 @@ const algorithm = ({ training, cluster }: JobRecipe): Settings => {
       ? { 'disable-grpo-std-normalization': true }
       : {}),
     ...('low' in loss ? { 'eps-clip': loss.low, 'eps-clip-high': loss.high } : {}),
-    ...(loss.kind === 'ppo-clip' && loss.dual !== undefined ? { 'eps-clip-c': loss.dual } : {}),
+    ...('dual' in loss && loss.dual !== undefined ? { 'eps-clip-c': loss.dual } : {}),
+    ...(offPolicyMask ? { 'use-opsm': true, 'opsm-delta': offPolicyMask.threshold } : {}),
     'entropy-coef': loss.entropy,
     ...(kl
       ? {
           'use-kl-loss': true,
           'kl-loss-coef': kl.coefficient,
           'kl-loss-type': klTypes[kl.estimator],
+          ...(kl.ratio ? { 'use-unbiased-kl': true } : {}),
         }
       : {}),
     ...(correction

@@ -6,6 +6,7 @@ const estimators: Readonly<Record<string, string>> = {
   ...{ grpo: 'grpo', 'dr-grpo': 'grpo', rloo: 'rloo', gdpo: 'gdpo' },
   'reinforce-plus-plus': 'reinforce_plus_plus',
   'reinforce-plus-plus-baseline': 'reinforce_plus_plus_baseline',
+  ...{ opo: 'opo', 'pass-k': 'grpo_passk' },
 }
 
 const lossModes = {
@@ -17,6 +18,7 @@ const lossModes = {
 const aggregations: Readonly<Record<string, string>> = {
   'token-mean': 'token-mean',
   'seq-mean': 'seq-mean-token-mean',
+  'seq-mean-token-sum': 'seq-mean-token-sum',
   'dr-grpo': 'seq-mean-token-sum-norm',
   sum: 'token-sum',
 }
@@ -29,21 +31,44 @@ const rollout = 'actor_rollout_ref.rollout'
 /** Name of the estimator that takes the advantages of Bedside. */
 const ownEstimator = 'bedside'
 
+const corrections = 'algorithm.rollout_correction'
+
+/** What is rejected as too far off policy, and the weights of the rest. */
+function offPolicy({ loss: { correction }, offPolicy: rules }: JobRecipe['training']): Settings {
+  const reject = rules?.reject ?? []
+  const bounds = reject.map(({ measure, min = 0, max }) =>
+    measure === 'k1' ? `${min}_${max}` : String(max),
+  )
+  const named = reject.map(({ measure, over }) =>
+    over === 'token' ? `token_${measure}` : `seq_${over}_${measure}`,
+  )
+  const threshold =
+    correction?.mode === 'mask' ? `'${correction.min}_${correction.max}'` : correction?.max
+  return {
+    ...(correction && threshold !== undefined
+      ? {
+          [`${corrections}.rollout_is`]: correction.level,
+          [`${corrections}.rollout_is_threshold`]: threshold,
+        }
+      : {}),
+    ...(rules?.scaleWeights ? { [`${corrections}.rollout_is_batch_normalize`]: true } : {}),
+    ...(reject.length > 0
+      ? {
+          [`${corrections}.rollout_rs`]: `'${named.join(',')}'`,
+          [`${corrections}.rollout_rs_threshold`]: `'${bounds.join(',')}'`,
+        }
+      : {}),
+  }
+}
+
 const algorithm = ({ cluster, training }: JobRecipe): Settings => {
-  const { advantages, loss } = training
-  const { correction } = loss
+  const { advantages } = training
   const own = cluster.advantages === 'bedside'
   return {
     'algorithm.adv_estimator': own ? ownEstimator : (estimators[advantages] ?? advantages),
     ...(own ? {} : { 'algorithm.norm_adv_by_std_in_grpo': advantages !== 'dr-grpo' }),
     'algorithm.use_kl_in_reward': false,
-    ...(correction
-      ? {
-          'algorithm.rollout_correction.rollout_is': correction.level,
-          'algorithm.rollout_correction.rollout_is_threshold':
-            correction.mode === 'mask' ? `'${correction.min}_${correction.max}'` : correction.max,
-        }
-      : {}),
+    ...offPolicy(training),
   }
 }
 
@@ -118,7 +143,7 @@ const weights = ({ policy, model }: JobRecipe): Settings => ({
         'actor_rollout_ref.model.target_modules': 'all-linear',
         [`${rollout}.load_format`]: 'safetensors',
       }
-    : {}),
+    : { [`${actor}.checkpoint.save_contents`]: '[model,optimizer,extra,hf_model]' }),
   'actor_rollout_ref.model.enable_gradient_checkpointing': true,
   'actor_rollout_ref.model.use_remove_padding': true,
 })
@@ -194,8 +219,12 @@ const hydraText = (value: Settings[string]): string =>
 export const hydraWords = (settings: Settings): readonly string[] =>
   Object.entries(settings).map(([key, value]) => `${key}=${hydraText(value)}`)
 
-/** The command that starts verl's trainer. */
-export const verlCommand = (job: JobRecipe, limits: JobLimits): readonly string[] => [
-  ...[job.cluster.python, '-m', 'verl.trainer.main_ppo'],
-  ...hydraWords(verlSettings(job, limits)),
-]
+/**
+ * The command that checks a job where it runs (settings, rows, server, tokenizer), before a GPU is asked for, and then
+ * starts verl's trainer with the same settings.
+ */
+export const verlCommand = (job: JobRecipe, limits: JobLimits): readonly string[] => {
+  const { python } = job.cluster
+  const script = `${python} -m bedside_trainers.verl.check "$@" && exec ${python} -m verl.trainer.main_ppo "$@"`
+  return ['bash', '-c', script, 'verl', ...hydraWords(verlSettings(job, limits))]
+}

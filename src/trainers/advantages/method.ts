@@ -10,10 +10,11 @@ import { estimateAcrossGroups } from '../../group.js'
 import {
   gdpoAdvantages,
   litePpoAdvantages,
+  opoAdvantages,
   reinforcePlusPlusAdvantages,
   reinforcePlusPlusBaselineAdvantages,
 } from './per-batch.js'
-import { drGrpoAdvantages, grpoAdvantages, rlooAdvantages } from './per-group.js'
+import { drGrpoAdvantages, grpoAdvantages, passKAdvantages, rlooAdvantages } from './per-group.js'
 
 type Baseline = NonNullable<GroupPolicy['baseline']>
 
@@ -58,6 +59,10 @@ export function namedAdvantages(name: AdvantageName): AdvantageMethod {
     case 'gdpo':
       // Equal totals may be sums of parts that differ.
       return { per: 'batch', estimate: gdpoAdvantages(), baseline: 'elsewhere' }
+    case 'opo':
+      return { per: 'batch', estimate: opoAdvantages() }
+    case 'pass-k':
+      return { per: 'group', estimate: passKAdvantages() }
     case 'remax':
       return { per: 'greedy' }
   }

@@ -1,4 +1,4 @@
-/** Advantage estimators that whiten over the batch, so need all groups of a step: REINFORCE++, Lite PPO, GDPO. */
+/** Advantage estimators that read more than one group's totals: REINFORCE++, Lite PPO, GDPO over a step's groups, OPO by lengths. */
 import type { BatchEstimator, ScoredGroup } from '../../group.js'
 import { deviation, magnitude, standardise, whiteningEpsilon } from './whiten.js'
 
@@ -117,3 +117,15 @@ export const gdpoAdvantages =
     const weights = weightsOf(groups)
     return regroup(groups, standardise(sums, { inside, outside, weights }))
   }
+
+/**
+ * OPO (Hao et al. 2025, arXiv:2505.23585): each total minus the mean weighted by lengths, the baseline of least variance.
+ * Estimates over a batch, as it reads each member's drawn tokens.
+ */
+export const opoAdvantages = (): BatchEstimator => (groups) =>
+  groups.map(({ totals, tokens = totals.map(() => 1) }) => {
+    if (totals.length < 2) return totals.map(() => 0)
+    const all = tokens.reduce((sum, one) => sum + one, 0)
+    const weighted = totals.reduce((sum, total, i) => sum + total * tokens[i]!, 0)
+    return totals.map((total) => (all > 0 ? total - weighted / all : 0))
+  })

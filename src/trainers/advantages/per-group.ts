@@ -1,6 +1,6 @@
 /** Advantage estimators over one group's totals, named after their papers: GRPO, Dr. GRPO, RLOO, ReMax. */
 import type { AdvantageEstimator } from '../../group.js'
-import { type Deviation, standardise } from './whiten.js'
+import { type Deviation, deviation, magnitude, standardise } from './whiten.js'
 
 /** Normalisation that tells implementations of GRPO apart. */
 export interface GrpoVariant {
@@ -41,6 +41,23 @@ export const rlooAdvantages = (): AdvantageEstimator => (totals) => {
     n < 2 ? 0 : (centred * n) / (n - 1),
   )
 }
+
+/**
+ * Pass@k (arXiv:2503.19595, as verl's `grpo_passk`): the best of a group gets its lead over the second, divided by the
+ * standard deviation over n - 1 where `std` is not `none`; all others get 0. Of equals the first leads by nothing.
+ */
+export const passKAdvantages =
+  ({ std = 'sample', epsilon = 1e-6 }: GrpoVariant = {}): AdvantageEstimator =>
+  (totals) => {
+    if (totals.length < 2) return totals.map(() => 0)
+    // In units of their size, so that no difference of finite totals is infinite.
+    const scale = magnitude(totals)
+    const scaled = totals.map((total) => total / scale)
+    const [best = 0, second = 0] = scaled.toSorted((a, b) => b - a)
+    const lead = best - second
+    const divisor = std === 'none' ? 1 / scale : deviation(scaled, std) + epsilon / scale
+    return totals.map((_, i) => (lead > 0 && i === scaled.indexOf(best) ? lead / divisor : 0))
+  }
 
 /**
  * ReMax (Li et al. 2023, arXiv:2310.10505): each total minus the total of a greedy rollout of the same case.

@@ -80,10 +80,13 @@ function moments(
   return { origin, centre, variance: squares / free }
 }
 
-/** Sample standard deviation (n - 1); 0 for fewer than two values. */
-export function deviation(values: ArrayLike<number>): number {
+/** Standard deviation, over n - 1 by default; 0 for fewer than two values. */
+export function deviation(
+  values: ArrayLike<number>,
+  std: Exclude<Deviation, 'none'> = 'sample',
+): number {
   const scale = magnitude(values)
-  return Math.sqrt(moments(values, undefined, 'sample', scale).variance) * scale
+  return Math.sqrt(moments(values, undefined, std, scale).variance) * scale
 }
 
 /**

@@ -10,6 +10,7 @@ import type { ActionSpace } from '../../knowledge/action-space.js'
 import { writeFileAtomically } from '../../storage/atomic-write.js'
 import { assertTrainable } from '../batches/segments.js'
 import { assertCriticTargets } from '../losses/critic-targets.js'
+import { entropyWeight } from '../losses/entropy-bonus.js'
 import { stepReport } from '../losses/step-report.js'
 import { type AdamState, adamStep, norm, padWithZeros } from './adam.js'
 import { type Critic, criticGradient, predictValues, zeroCritic } from './critic.js'
@@ -102,10 +103,14 @@ function takeStep(learner: EmbeddedLearner, batch: TrainBatch): StepReport {
   growRows(learner, segments)
   const { weights, cache, gradient, critic, policyVersion } = learner
   const sums = stepReport(loss, policyVersion)
-  const pass = { loss, weights, gradient, sums }
+  const pass = { weights, gradient, sums }
   const read = (segment: TokenSegment) => cache.get(segment, weights.rowOf)
   segments.forEach((segment, s) => {
-    learner.passes.addGradient(segment, read(segment), batch.normaliser.perSegment[s]!, pass)
+    const scales = {
+      weight: batch.normaliser.perSegment[s]!,
+      bonus: entropyWeight(loss, batch.normaliser, s),
+    }
+    learner.passes.addGradient(segment, read(segment), scales, pass)
   })
   const report = sums.report(policyVersion + 1, norm(gradient))
   if (!Number.isFinite(report.gradNorm))

@@ -1,5 +1,5 @@
 /** Forward and backward pass of the embedded policy over a segment: log-probs, and the exact weight gradient. */
-import type { Loss, TokenSegment } from '../../batch.js'
+import type { TokenSegment } from '../../batch.js'
 import type { StepTotals } from '../losses/step-report.js'
 import type { ActionDistribution, PolicyWeights } from './policy.js'
 import { actionDistribution, addScaled, addWeightRow, maskedSoftmax } from './policy.js'
@@ -99,22 +99,21 @@ export function segmentPasses(actions: number) {
       forward(buffers, segment, features, weights).logprobs,
     /**
      * Adds d loss / d weights of one segment, times the segment's `weight`, to `gradient` (rows × actions, row-major),
-     * and its drawn tokens to `sums`. `weights` must have a row for every feature.
+     * and its drawn tokens to `sums`. `bonus` multiplies its entropies. `weights` must have a row for every feature.
      */
     addGradient(
       segment: TokenSegment,
       features: SegmentFeatures,
-      weight: number,
+      { weight, bonus }: { readonly weight: number; readonly bonus: number },
       pass: {
-        readonly loss: Loss
         readonly weights: PolicyWeights
         readonly gradient: Float64Array
         readonly sums: StepTotals
       },
     ): void {
       const { logprobs, entropies } = forward(buffers, segment, features, pass.weights)
-      const pulls = pass.sums.add({ segment, logprobs, entropies, weight })
-      backward(buffers, segment, features, { pulls, entropies }, weight * pass.loss.entropy)
+      const pulls = pass.sums.add({ segment, logprobs, entropies, weight, bonus })
+      backward(buffers, segment, features, { pulls, entropies }, bonus)
       addToRows(pass.gradient, buffers, features)
     },
   }

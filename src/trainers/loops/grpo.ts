@@ -12,7 +12,8 @@ import type { AdvantageEstimator, Group, GroupPolicy } from '../../group.js'
 import type { AdvantageMethod } from '../advantages/method.js'
 import { baselineOf, estimateBatch, groupEstimator, namedAdvantages } from '../advantages/method.js'
 import { remaxAdvantages } from '../advantages/per-group.js'
-import { attachLogprobs, toTrainBatch } from '../batches/group-batch.js'
+import type { OffPolicyOptions } from '../batches/group-batch.js'
+import { attachLogprobs, correctOffPolicy, toTrainBatch } from '../batches/group-batch.js'
 import { grpoDefaults } from '../defaults.js'
 import { openGroupSource, type PlayedGroup } from '../rollouts/async-rollouts.js'
 import { planResampling } from '../rollouts/dynamic-sampling.js'
@@ -56,6 +57,8 @@ export interface GrpoOptions extends PlayingOptions<GrpoStep> {
   readonly resample?: { readonly most: number }
   /** Plays ahead, with policies up to this many versions old; 0 for on-policy groups. @default 0 */
   readonly maxStaleness?: number
+  /** What is rejected as too far off policy, and how a correction's weights are scaled. @default nothing */
+  readonly offPolicy?: OffPolicyOptions
   /** With `maxStaleness`: groups begun before `firstStep` (`metrics.groups.begun`). @default those of its steps */
   readonly begun?: number
 }
@@ -67,6 +70,7 @@ function resolveOptions({
   groupsPerStep = grpoDefaults.groupsPerStep,
   groupSize = grpoDefaults.groupSize,
   maxStaleness = grpoDefaults.maxStaleness,
+  offPolicy = {},
   ...rest
 }: GrpoOptions) {
   const advantages: AdvantageMethod =
@@ -74,7 +78,7 @@ function resolveOptions({
   return {
     ...resolvePlaying(rest),
     ...{ advantages, policy: { ...policy, baseline: baselineOf(advantages) } },
-    ...{ groupsPerStep, groupSize, maxStaleness },
+    ...{ groupsPerStep, groupSize, maxStaleness, offPolicy },
   }
 }
 type GrpoSettings = ReturnType<typeof resolveOptions>
@@ -160,23 +164,22 @@ function formLeased(
 
 /** Makes a step's gradient steps on its groups; none if no group learns. */
 async function learn(options: GrpoSettings, step: number, groups: readonly Group[]) {
-  const { backend, epochs, maxStaleness, loss } = options
+  const { backend, epochs, maxStaleness, loss, offPolicy } = options
   const episodes = groups.flatMap((group) => group.episodes)
-  const made = toTrainBatch(groups, step, backend.policyVersion, {
-    ...options,
-    maxTokens: maxEpisodeTokens(options, episodes),
-  })
+  const maxTokens = maxEpisodeTokens(options, episodes)
+  const made = toTrainBatch(groups, step, backend.policyVersion, { ...options, maxTokens })
   let update: StepReport | undefined
   if (!made) return { update, forks: 0 }
-  const segments = await attachLogprobs(backend, loss, made.batch.segments)
-  for (let epoch = 0; epoch < epochs; epoch++)
+  const rejects = (offPolicy.reject ?? []).length > 0
+  const segments = await attachLogprobs(backend, loss, made.batch.segments, { old: rejects })
+  const { batch, rejected } = correctOffPolicy({ ...made.batch, segments }, offPolicy, maxTokens)
+  for (let epoch = 0; batch && epoch < epochs; epoch++)
     update = await backend.step({
-      ...made.batch,
-      segments,
+      ...batch,
       policyVersion: backend.policyVersion,
       maxStaleness: maxStaleness + epoch,
     })
-  return { update, forks: made.forks }
+  return { update, forks: made.forks, ...(rejects ? { rejected } : {}) }
 }
 
 async function trainStep(
@@ -191,9 +194,12 @@ async function trainStep(
   options.assertScored(step, played.members)
   const groups = estimateBatch(played.groups, options.advantages)
   for (const group of groups) options.events.emit('group-formed', group)
-  const { update, forks } = await learn(options, step, groups)
+  const { update, forks, rejected } = await learn(options, step, groups)
   if (lease) source?.ack(lease)
-  const measured = rolloutMetrics({ ...played, groups }, forks)
+  const measured = {
+    ...rolloutMetrics({ ...played, groups }, forks),
+    ...(rejected === undefined ? {} : { rejected }),
+  }
   const truths = new Map(played.members.map(({ truth }) => [truth.id, truth]))
   // Every group was formed of members.
   const cases = groups.map(({ caseId }) => truths.get(caseId) as Case)
@@ -201,7 +207,10 @@ async function trainStep(
 }
 
 /** @throws RangeError for options that contradict one another */
-function assertOptions({ groupSize, policy, advantages, maxStaleness }: GrpoSettings): void {
+function assertOptions(settings: GrpoSettings): void {
+  const { groupSize, policy, advantages, maxStaleness, offPolicy, loss } = settings
+  if (offPolicy.scaleWeights && !loss.correction)
+    throw new RangeError('Expected `loss.correction`, whose weights are to be scaled, got none')
   if (groupSize < 2 && policy.baseline === 'siblings')
     throw new RangeError(
       `Expected \`groupSize\` to be at least 2, got \`${groupSize}\`: a group of one has no baseline`,

@@ -25,11 +25,12 @@ function assertPenalty({ estimator, coefficient }: KlPenalty): void {
   assertAtLeast('loss.kl.coefficient', coefficient, 0)
 }
 
-function assertCorrection({ level, mode, min = 0, max }: ImportanceCorrection): void {
-  assertOneOf('loss.correction.level', level, ['token', 'sequence'])
+function assertCorrection({ level, mode, min = 0, max, scale = 1 }: ImportanceCorrection): void {
+  assertOneOf('loss.correction.level', level, ['token', 'sequence', 'geometric'])
   assertOneOf('loss.correction.mode', mode, ['truncate', 'mask'])
   assertAtLeast('loss.correction.min', min, 0)
   assertAtLeast('loss.correction.max', max, min)
+  assertAbove('loss.correction.scale', scale, 0)
 }
 
 /**
@@ -44,11 +45,19 @@ export function assertLoss(loss: Loss): void {
     // CISPO without a lower bound may clip its weight below 1, as TRL does.
     assertAtLeast('loss.high', loss.high, loss.kind === 'cispo' && loss.low >= 1 ? -1 : 0)
   }
-  if (loss.kind === 'ppo-clip' && loss.dual !== undefined) assertAbove('loss.dual', loss.dual, 1)
+  if ((loss.kind === 'ppo-clip' || loss.kind === 'gspo') && loss.dual !== undefined)
+    assertAbove('loss.dual', loss.dual, 1)
   if (loss.kind === 'sapo') {
     assertAbove('loss.tauPositive', loss.tauPositive, 0)
     assertAbove('loss.tauNegative', loss.tauNegative, 0)
   }
   if (loss.kl) assertPenalty(loss.kl)
   if (loss.correction) assertCorrection(loss.correction)
+  const { entropyOver, offPolicyMask } = loss
+  if (entropyOver !== undefined)
+    assertOneOf('loss.entropyOver', entropyOver, ['normaliser', 'tokens'])
+  if (!offPolicyMask) return
+  const { threshold, behaviour = 'sampler' } = offPolicyMask
+  assertAtLeast('loss.offPolicyMask.threshold', threshold, 0)
+  assertOneOf('loss.offPolicyMask.behaviour', behaviour, ['old', 'sampler'])
 }

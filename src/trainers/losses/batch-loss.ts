@@ -1,8 +1,9 @@
 /** Loss and gradient of a batch of plain arrays, for custom training loops. */
 import type { StepReport } from '../../backend.js'
-import type { Loss, NormaliserKind, Objective } from '../../batch.js'
-import { makeNormaliser, normaliserKinds } from '../../batch.js'
+import type { Loss, Normaliser, NormaliserKind, Objective } from '../../batch.js'
+import { countDrawnTokens, makeNormaliser, normaliserKinds } from '../../batch.js'
 import { assertLoss } from './assert-loss.js'
+import { entropyWeight } from './entropy-bonus.js'
 import { stepReport } from './step-report.js'
 
 /** Ragged array: one row per sequence, one number per token. */
@@ -31,7 +32,7 @@ export interface LossBatch {
 /** Options of {@link batchLoss}. */
 export interface BatchLossOptions {
   /** The loss; `entropy` defaults to 0. */
-  readonly loss: Objective & Partial<Pick<Loss, 'entropy' | 'kl' | 'correction'>>
+  readonly loss: Objective & Partial<Omit<Loss, keyof Objective>>
   /** Normaliser of the token losses: a kind, or each row's multiplier. */
   readonly normaliser: NormaliserKind | ArrayLike<number>
   /** For `dr-grpo`: maximum number of tokens a rollout can draw. */
@@ -82,12 +83,12 @@ function readMasks({ logprobs, mask }: LossBatch): Uint8Array[] {
   )
 }
 
-/** Computes the multiplier of each row's tokens. @throws RangeError for an unknown kind or a wrong number of rows */
+/** Computes the multiplier of each row's tokens; the caller's own stand for themselves. @throws RangeError for an unknown kind or a wrong number of rows */
 function rowWeights(
   { rollouts }: LossBatch,
   masks: readonly Uint8Array[],
   { normaliser, maxTokens }: BatchLossOptions,
-): ArrayLike<number> {
+): Normaliser {
   const count = masks.length
   if (rollouts && rollouts.length !== count)
     throw new RangeError(`Expected \`rollouts\` of ${count} rows, got ${rollouts.length}`)
@@ -97,14 +98,15 @@ function rowWeights(
       throw new RangeError(
         `Expected \`normaliser\` of ${count} finite numbers, got \`${wrong ?? normaliser.length}\``,
       )
-    return normaliser
+    const drawnTokens = masks.reduce((sum, mask) => sum + countDrawnTokens({ mask }), 0)
+    return { kind: 'sum', perSegment: Float64Array.from(normaliser), drawnTokens }
   }
   if (!normaliserKinds.includes(normaliser))
     throw new RangeError(
       `Expected \`normaliser\` to be ${normaliserKinds.join(', ')}, got \`${normaliser}\``,
     )
   const rows = masks.map((mask, r) => ({ mask, rolloutId: String(rollouts?.[r] ?? r) }))
-  return makeNormaliser(normaliser, rows, maxTokens === undefined ? {} : { maxTokens }).perSegment
+  return makeNormaliser(normaliser, rows, maxTokens === undefined ? {} : { maxTokens })
 }
 
 /** @throws RangeError if the batch lacks a field that the loss needs */
@@ -156,7 +158,8 @@ export function batchLoss(batch: LossBatch, options: BatchLossOptions): BatchLos
         },
         logprobs: logprobs[r]!,
         ...(entropies ? { entropies: entropies[r]! } : {}),
-        weight: weights[r]!,
+        weight: weights.perSegment[r]!,
+        bonus: entropyWeight(loss, weights, r),
       }),
     ),
   )

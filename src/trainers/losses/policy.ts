@@ -90,6 +90,16 @@ export function klEstimate(
   return { value: inverse + distance - 1, slope: 1 - inverse }
 }
 
+/** The KL estimate of a penalty: as it is, or times the token's ratio, of which it is then a function too. */
+function klTerm(
+  { estimator, ratio: weighs = false }: KlPenalty,
+  distance: number,
+  ratio: number,
+): { readonly value: number; readonly slope: number } {
+  const { value, slope } = klEstimate(estimator, distance)
+  return weighs ? { value: ratio * value, slope: ratio * (value + slope) } : { value, slope }
+}
+
 /** Loss of one segment before the normaliser: arrays per token, 0 where masked. */
 export interface SegmentLoss {
   /** Token losses without the entropy bonus. */
@@ -98,16 +108,16 @@ export interface SegmentLoss {
   readonly slopes: Float64Array
   /** p / p_old of each token. */
   readonly ratios: Float64Array
-  /** Correction weights; 1 without a correction. */
+  /** Correction weights, 0 where the off-policy mask drops a token; 1 without either. */
   readonly weights: Float64Array
   /** 1 where a bound cut off the gradient. */
   readonly clipped: Uint8Array
-  /** KL estimates, without the penalty's coefficient; 0 without a penalty. */
+  /** KL estimates, times the ratio where the penalty is, without its coefficient; 0 without a penalty. */
   readonly kl: Float64Array
 }
 
-/** GSPO's sequence ratio: exp of the mean of log p - log p_old over drawn tokens. */
-function sequenceRatio(
+/** Mean of log p - log p_old over drawn tokens; 0 without any. Its exponential is GSPO's sequence ratio. */
+function meanLogRatio(
   { mask }: Pick<LossRow, 'mask'>,
   logprobs: ArrayLike<number>,
   old: ArrayLike<number>,
@@ -119,7 +129,19 @@ function sequenceRatio(
     sum += logprobs[t]! - old[t]!
     drawn++
   }
-  return drawn > 0 ? Math.exp(sum / drawn) : 1
+  return drawn > 0 ? sum / drawn : 0
+}
+
+/** Whether the off-policy sequence mask drops this segment's tokens of negative advantage. */
+function isOffPolicy(
+  { offPolicyMask }: Pick<Loss, 'offPolicyMask'>,
+  segment: LossRow,
+  logprobs: ArrayLike<number>,
+): boolean {
+  if (!offPolicyMask) return false
+  const { threshold, behaviour = 'sampler' } = offPolicyMask
+  const drew = behaviour === 'old' ? (segment.oldLogprobs ?? segment.logprobs) : segment.logprobs
+  return -meanLogRatio(segment, logprobs, drew) > threshold
 }
 
 /**
@@ -139,7 +161,8 @@ export function segmentLoss(
   if (loss.kl && !refLogprobs)
     throw new RangeError('Expected a segment with refLogprobs for a KL penalty, got none')
   const old = segment.oldLogprobs ?? segment.logprobs
-  const whole = loss.kind === 'gspo' ? sequenceRatio(segment, logprobs, old) : undefined
+  const whole = loss.kind === 'gspo' ? Math.exp(meanLogRatio(segment, logprobs, old)) : undefined
+  const dropsNegative = isOffPolicy(loss, segment, logprobs)
   const out = {
     ...{ values: new Float64Array(length), slopes: new Float64Array(length) },
     ...{ ratios: new Float64Array(length), weights: correctionWeights(loss.correction, segment) },
@@ -150,6 +173,7 @@ export function segmentLoss(
     const logprob = logprobs[t]!
     const ratio = Math.exp(logprob - old[t]!)
     const one = tokenLoss(loss, logprob, whole ?? ratio, advantages[t]!)
+    if (dropsNegative && advantages[t]! < 0) out.weights[t] = 0
     const weight = out.weights[t]!
     // A token left out by the correction adds nothing: 0 times an infinite ratio would be NaN.
     out.values[t] = weight === 0 ? 0 : weight * one.value
@@ -157,7 +181,7 @@ export function segmentLoss(
     out.ratios[t] = ratio
     out.clipped[t] = one.clipped ? 1 : 0
     if (!loss.kl || !refLogprobs) continue
-    const penalty = klEstimate(loss.kl.estimator, logprob - refLogprobs[t]!)
+    const penalty = klTerm(loss.kl, logprob - refLogprobs[t]!, ratio)
     out.kl[t] = penalty.value
     out.values[t]! += loss.kl.coefficient * penalty.value
     out.slopes[t]! += loss.kl.coefficient * penalty.slope

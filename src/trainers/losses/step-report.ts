@@ -16,6 +16,8 @@ export interface ReadSegment {
   readonly entropies?: ArrayLike<number>
   /** The normaliser's multiplier. */
   readonly weight: number
+  /** Multiplier of the entropies, with the bonus's own weight (`entropyWeight`). @default `weight` times `loss.entropy` */
+  readonly bonus?: number
 }
 
 /** Running sums of a gradient step. */
@@ -63,14 +65,14 @@ export function stepReport(loss: Loss, version: number): StepTotals {
   const drift = samplerDrift()
   let [sum, clipped, dropped, reference, entropies] = [0, 0, 0, 0, 0]
   return {
-    add({ segment, logprobs, entropies: spread, weight }) {
+    add({ segment, logprobs, entropies: spread, weight, bonus = weight * loss.entropy }) {
       const { mask, logprobs: sampled, policyVersions } = segment
       const made = segmentLoss(loss, segment, logprobs)
       for (let t = 0; t < mask.length; t++) {
         if (mask[t] !== 1) continue
         drift.count(sampled[t]!, logprobs[t]!, policyVersions[t] === version)
         const entropy = spread?.[t] ?? 0
-        sum += weight * (made.values[t]! - loss.entropy * entropy)
+        sum += weight * made.values[t]! - bonus * entropy
         entropies += entropy
         clipped += made.clipped[t]!
         reference += made.kl[t]!

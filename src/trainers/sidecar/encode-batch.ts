@@ -3,8 +3,9 @@
  * form of the loss, or else the importance-sampling loss with the same gradient (`linearise.ts`), at the cost of one
  * more forward pass.
  */
-import type { Loss, Objective, TokenSegment, TrainBatch } from '../../batch.js'
+import type { Loss, Normaliser, Objective, TokenSegment, TrainBatch } from '../../batch.js'
 import { Fault } from '../../error.js'
+import { entropyWeight } from '../losses/entropy-bonus.js'
 import { linearise } from '../losses/linearise.js'
 import type { Datum, ForwardOutput, TrainingModel, WireLoss } from '../tinker/wire.js'
 
@@ -77,10 +78,39 @@ function encodeLossDatum(segment: TokenSegment, weight: number): Datum {
   })
 }
 
-/** Encodes a loss as our sidecar's native loss, with its config names. */
-export function encodeNativeLoss(loss: Loss): WireLoss {
-  const { kind, entropy, kl, correction, ...own } = loss
+/** Config of a KL penalty, an importance correction and an off-policy mask. */
+const encodeTerms = ({ kl, correction, offPolicyMask }: Loss): NonNullable<WireLoss['config']> => ({
+  ...(kl ? { kl_estimator: kl.estimator, kl_coefficient: kl.coefficient } : {}),
+  ...(kl?.ratio ? { kl_ratio: 1 } : {}),
+  ...(correction
+    ? {
+        correction_level: correction.level,
+        correction_mode: correction.mode,
+        correction_min: correction.min ?? 0,
+        correction_max: correction.max,
+      }
+    : {}),
+  ...(correction?.scale === undefined ? {} : { correction_scale: correction.scale }),
+  ...(offPolicyMask
+    ? {
+        off_policy_threshold: offPolicyMask.threshold,
+        off_policy_behaviour: offPolicyMask.behaviour ?? 'sampler',
+      }
+    : {}),
+})
+
+/**
+ * Encodes a loss as our sidecar's native loss, with its config names.
+ * @throws RangeError for an entropy bonus over tokens whose number the normaliser does not say
+ */
+export function encodeNativeLoss(loss: Loss, normaliser?: Normaliser): WireLoss {
+  const { kind, entropy, entropyOver, kl: _, correction: __, offPolicyMask: ___, ...own } = loss
   const snakeCase = (name: string) => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
+  // Over tokens, one multiplier is that of every token.
+  const bonus =
+    entropyOver === 'tokens' && normaliser
+      ? { entropy_per_token: entropyWeight(loss, normaliser, 0) }
+      : { entropy }
   const constants = Object.entries(own).map(([name, value]) => [snakeCase(name), value])
   return {
     name: 'bedside',
@@ -88,16 +118,8 @@ export function encodeNativeLoss(loss: Loss): WireLoss {
     config: {
       kind,
       ...Object.fromEntries(constants),
-      ...(entropy === 0 ? {} : { entropy }),
-      ...(kl ? { kl_estimator: kl.estimator, kl_coefficient: kl.coefficient } : {}),
-      ...(correction
-        ? {
-            correction_level: correction.level,
-            correction_mode: correction.mode,
-            correction_min: correction.min ?? 0,
-            correction_max: correction.max,
-          }
-        : {}),
+      ...(entropy === 0 ? {} : bonus),
+      ...encodeTerms(loss),
     },
   }
 }
@@ -140,7 +162,7 @@ function wireDatum(segment: TokenSegment, weight: number, { name }: WireLoss): D
 /** Encodes a batch for our sidecar's own loss. */
 export const encodeNativeBatch = ({ segments, normaliser, loss }: TrainBatch): EncodedBatch => ({
   data: segments.map((segment, s) => encodeLossDatum(segment, normaliser.perSegment[s]!)),
-  loss: encodeNativeLoss(loss),
+  loss: encodeNativeLoss(loss, normaliser),
 })
 
 /** Encodes a batch for a loss of the wire. @throws RangeError for segments drawn at a temperature other than 1 */
@@ -150,7 +172,8 @@ export async function encodeWireBatch(
 ): Promise<EncodedBatch> {
   const { segments, normaliser, loss } = batch
   assertUnitTemperature(segments)
-  const own = loss.kl || loss.correction ? undefined : equivalentLoss(loss)
+  const plain = !loss.kl && !loss.correction && !loss.offPolicyMask
+  const own = plain ? equivalentLoss(loss) : undefined
   const sent = own ? batch : linearise(batch, await logprobs())
   const route = own ?? { name: 'importance_sampling' }
   return {

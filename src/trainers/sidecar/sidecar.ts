@@ -8,6 +8,7 @@ import { normaliserKinds, objectiveKinds, type TokenSegment, type TrainBatch } f
 import { Fault } from '../../error.js'
 import { assertTrainable } from '../batches/segments.js'
 import { assertCriticTargets } from '../losses/critic-targets.js'
+import { entropyWeight } from '../losses/entropy-bonus.js'
 import { stepReport } from '../losses/step-report.js'
 import type { TinkerService } from '../tinker/service.js'
 import type { TrainingModel } from '../tinker/wire.js'
@@ -83,7 +84,8 @@ async function stepModels(
   const sums = stepReport(loss, policyVersion)
   segments.forEach((segment, s) => {
     const read = { segment, logprobs: logprobs[s]!, entropies: Float64Array.from(entropies[s]!) }
-    sums.add({ ...read, weight: normaliser.perSegment[s]! })
+    const bonus = entropyWeight(loss, normaliser, s)
+    sums.add({ ...read, weight: normaliser.perSegment[s]!, bonus })
   })
   const report = sums.report(policyVersion + 1, gradNorm)
   return first === undefined ? report : { ...report, critic: first }

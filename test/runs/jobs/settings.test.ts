@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { jobRecipe } from '../../../src/runs/jobs/job-recipe.js'
 import { jobVariables } from '../../../src/runs/jobs/plan.js'
 import { slimeCommand, slimeSettings } from '../../../src/runs/jobs/slime-settings.js'
-import { verlSettings } from '../../../src/runs/jobs/verl-settings.js'
+import { verlCommand, verlSettings } from '../../../src/runs/jobs/verl-settings.js'
 import { type RecipeInput, resolveRecipe } from '../../../src/runs/recipe.js'
 
 const limits = { out: '/runs/a', contextLength: 4096, promptLength: 512, maxTurns: 10 }
@@ -57,6 +57,41 @@ describe('verl', () => {
     expect(settings['actor_rollout_ref.actor.clip_ratio_c']).toBeGreaterThan(1e6)
   })
 
+  test('is told what is rejected as off policy, and how the rest is weighed', () => {
+    const settings = verlSettings(
+      job('verl', {
+        normaliser: 'seq-mean-token-sum',
+        loss: { kind: 'gspo', correction: { level: 'sequence', max: 2 } },
+        offPolicy: {
+          scaleWeights: true,
+          reject: [
+            { measure: 'k1', over: 'mean', min: 0.8, max: 1.25 },
+            { measure: 'k3', over: 'max', max: 0.4 },
+            { measure: 'k2', over: 'token', max: 0.1 },
+          ],
+        },
+      }),
+      limits,
+    )
+    expect(settings).toMatchObject({
+      'actor_rollout_ref.actor.loss_agg_mode': 'seq-mean-token-sum',
+      'algorithm.rollout_correction.rollout_is': 'sequence',
+      'algorithm.rollout_correction.rollout_is_threshold': 2,
+      'algorithm.rollout_correction.rollout_is_batch_normalize': true,
+      'algorithm.rollout_correction.rollout_rs': "'seq_mean_k1,seq_max_k3,token_k2'",
+      'algorithm.rollout_correction.rollout_rs_threshold': "'0.8_1.25,0.4,0.1'",
+    })
+  })
+
+  test('is checked where it runs, by the same settings, before its trainer starts', () => {
+    const [shell, flag, script = '', name, ...words] = verlCommand(job('verl'), limits)
+    expect([shell, flag, name]).toEqual(['bash', '-c', 'verl'])
+    expect(script).toBe(
+      'python3 -m bedside_trainers.verl.check "$@" && exec python3 -m verl.trainer.main_ppo "$@"',
+    )
+    expect(words).toContain('actor_rollout_ref.rollout.n=8')
+  })
+
   test('computes its own advantages where the recipe says so, and further settings win', () => {
     const cluster = {
       advantages: 'trainer',
@@ -105,6 +140,22 @@ describe('slime', () => {
     expect(settings).not.toHaveProperty('normalize-advantages')
   })
 
+  test('is told of masks by sequence, of KL times the ratio and of a dual clip', () => {
+    const settings = slimeSettings(
+      job('slime', {
+        loss: {
+          ...{ kind: 'gspo', dual: 3, offPolicyMask: { threshold: 0.01, behaviour: 'old' } },
+          kl: { estimator: 'k3', coefficient: 0.01, ratio: true },
+        },
+      }),
+      limits,
+    )
+    expect(settings).toMatchObject({
+      ...{ 'advantage-estimator': 'gspo', 'eps-clip-c': 3, 'use-opsm': true, 'opsm-delta': 0.01 },
+      ...{ 'kl-loss-type': 'low_var_kl', 'use-unbiased-kl': true },
+    })
+  })
+
   test('takes the shape of the model from its own script', () => {
     const words = slimeCommand(job('slime'), limits)
     expect(words[2]).toContain('/scripts/models/qwen3-8b.sh')
@@ -120,6 +171,28 @@ describe('a recipe that contradicts itself is refused', () => {
     ['training.normaliser', ['slime', { normaliser: 'dr-grpo' }]],
     ['training.normaliser', ['verl', { normaliser: 'rollout-mean' }]],
     ['training.epochs', ['slime', { epochs: 2 }]],
+    ['training.offPolicy', ['slime', { offPolicy: { scaleWeights: true } }]],
+    [
+      'training.loss.offPolicyMask.behaviour',
+      ['slime', { loss: { kind: 'ppo-clip', offPolicyMask: { threshold: 1 } } }],
+    ],
+    [
+      'training.loss.offPolicyMask',
+      ['verl', { loss: { kind: 'ppo-clip', offPolicyMask: { threshold: 1 } } }],
+    ],
+    [
+      'training.loss.kl.ratio',
+      ['verl', { loss: { kind: 'ppo-clip', kl: { coefficient: 1, ratio: true } } }],
+    ],
+    ['training.loss.dual', ['verl', { loss: { kind: 'gspo', dual: 3 } }]],
+    [
+      'training.loss.correction.level',
+      ['verl', { loss: { kind: 'gspo', correction: { level: 'geometric', max: 2 } } }],
+    ],
+    [
+      'training.loss.entropyOver',
+      ['verl', { normaliser: 'sum', loss: { kind: 'gspo', entropy: 0.1, entropyOver: 'tokens' } }],
+    ],
     ['training.maxStaleness', ['verl', { maxStaleness: 2 }]],
     ['training.resampleMost', ['verl', { resampleMost: 64 }]],
     ['training.resampleMost', ['slime', { resampleMost: 8 }]],

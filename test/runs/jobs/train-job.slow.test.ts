@@ -18,6 +18,7 @@ const steps = Number(process.env.BEDSIDE_STEPS ?? 6)
 beforeAll(() => {
   cpSync(chatml, join(folder, 'model'), { recursive: true })
   writeFileSync(join(folder, 'model', 'config.json'), '{"max_position_embeddings": 8192}')
+  writeFileSync(join(folder, 'model', 'model.safetensors'), '')
   writeFileSync(join(folder, 'python'), `#!/bin/sh\nexec "${process.execPath}" "${trainer}" "$@"\n`)
   chmodSync(join(folder, 'python'), 0o755)
   writeFileSync(

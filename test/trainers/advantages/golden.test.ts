@@ -7,6 +7,7 @@ import { gae, reinforcePlusPlus } from '../../../src/trainers/advantages/gae.js'
 import {
   gdpoAdvantages,
   litePpoAdvantages,
+  opoAdvantages,
   reinforcePlusPlusAdvantages,
   reinforcePlusPlusBaselineAdvantages,
 } from '../../../src/trainers/advantages/per-batch.js'
@@ -14,6 +15,7 @@ import {
   drGrpoAdvantages,
   grpoAdvantages,
   grpoVariants,
+  passKAdvantages,
   remaxAdvantages,
   rlooAdvantages,
 } from '../../../src/trainers/advantages/per-group.js'
@@ -166,6 +168,8 @@ describe('verl', () => {
     ['rloo/ragged', rlooAdvantages(), 0.7],
     ['rloo/aborted', rlooAdvantages(), 0.7],
     ['rloo/even', rlooAdvantages(), undefined],
+    ['grpo_passk/even/std', passKAdvantages(), undefined],
+    ['grpo_passk/even/no-std', passKAdvantages({ std: 'none' }), undefined],
   ] as const)
     test(`${name}: the same but for a group of one`, () => {
       const found = lookUp('verl', `advantage/${name}`)
@@ -179,6 +183,32 @@ describe('verl', () => {
       expect(ours[alone]).toBe(0)
       nearly(theirs[alone]?.[0], raw, 'the raw total')
     })
+
+  test.each(['ragged', 'aborted', 'even'])('opo/%s: the same but for a group of one', (name) => {
+    const found = lookUp('verl', `advantage/opo/${name}`)
+    const { group } = found.batch
+    const totals = found.inputs.token_level_rewards!.map(sum)
+    const tokens = found.masks.map((mask) => sum([...mask]))
+    const places = groupsOf(group)
+    const estimated = opoAdvantages()(
+      places.map((rows) => ({
+        totals: rows.map((i) => totals[i]!),
+        tokens: rows.map((i) => tokens[i]!),
+      })),
+    )
+    const ours = totals.map(() => 0)
+    places.forEach((rows, g) => {
+      rows.forEach((i, n) => {
+        ours[i] = estimated[g]![n]!
+      })
+    })
+    const together = totals.flatMap((_, i) => {
+      const alone = group.filter((one) => one === group[i]).length === 1
+      if (alone) expect(ours[i]).toBe(0)
+      return alone ? [] : [i]
+    })
+    sameTokens(spread(ours, found.masks), rowsOf(found, 'advantages'), found.masks, together)
+  })
 
   test('remax/ragged', () => {
     const found = lookUp('verl', 'advantage/remax/ragged')

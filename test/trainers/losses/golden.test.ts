@@ -40,8 +40,10 @@ function verlWeights(one: GoldenCase, rows: readonly TokenSegment[]): readonly n
     return whole
       ? by('seq-mean', rows)
       : rows.map((row) => 1 / (Math.max(1, countDrawnTokens(row)) * sequences))
-  if (mode === 'seq-mean-token-sum') return rows.map(() => 1 / sequences)
+  if (mode === 'seq-mean-token-sum')
+    return whole ? by('seq-mean-token-sum', rows) : rows.map(() => 1 / sequences)
   const width = info.loss_scale_factor ?? rows[0]!.mask.length
+  // Ours counts a rollout that drew nothing, as TRL's does; verl's leaves it out.
   return whole && drawing === rows.length
     ? by('dr-grpo', rows, width)
     : rows.map(() => 1 / (sequences * width))
@@ -64,15 +66,26 @@ function trlLoss(one: GoldenCase): Loss | string {
   const { config } = one
   const [low, high] = [numberOf(one, 'epsilon_low'), numberOf(one, 'epsilon_high')]
   const type = String(config.loss_type)
-  if (['luspo', 'vespo'].includes(type)) return `no ${type}`
-  if (config.off_policy_mask_threshold !== null) return 'no off-policy sequence mask'
+  if (type === 'vespo') return 'no vespo'
+  // Of tokens LUSPO is the sum of ratios, which TRL itself advises against.
+  const sequence = config.importance_sampling_level === 'sequence'
   const beta = numberOf(one, 'beta')
-  if (beta > 0 && config.use_bias_correction_kl === true) return 'no KL times the ratio'
+  const apart = config.off_policy_mask_threshold
+  const bonus = numberOf(one, 'entropy_coef')
   const mode = config.vllm_importance_sampling_mode
   const min = config.vllm_importance_sampling_clip_min
   const besides = {
-    entropy: 0,
-    ...(beta > 0 ? { kl: { estimator: 'k3', coefficient: beta } as const } : {}),
+    entropy: bonus,
+    ...(bonus > 0 ? { entropyOver: 'tokens' as const } : {}),
+    ...(apart === null ? {} : { offPolicyMask: { threshold: Number(apart) } }),
+    ...(beta > 0
+      ? {
+          kl: {
+            ...({ estimator: 'k3', coefficient: beta } as const),
+            ratio: config.use_bias_correction_kl === true,
+          },
+        }
+      : {}),
     ...(typeof mode === 'string'
       ? {
           correction: {
@@ -84,7 +97,6 @@ function trlLoss(one: GoldenCase): Loss | string {
         }
       : {}),
   }
-  const sequence = config.importance_sampling_level === 'sequence'
   // TRL's bound of cispo is the weight itself, and there is none below.
   if (type === 'cispo') return { kind: 'cispo', low: 1, high: high - 1, ...besides }
   if (type === 'sapo') {
@@ -93,15 +105,8 @@ function trlLoss(one: GoldenCase): Loss | string {
     const tauNegative = numberOf(one, 'sapo_temperature_neg')
     return { kind: 'sapo', tauPositive, tauNegative, ...besides }
   }
-  if (sequence) return { kind: 'gspo', low, high, ...besides }
-  const dual = config.delta
-  return {
-    kind: 'ppo-clip',
-    low,
-    high,
-    ...(dual === null ? {} : { dual: Number(dual) }),
-    ...besides,
-  }
+  const dual = config.delta === null ? {} : { dual: Number(config.delta) }
+  return { kind: sequence ? 'gspo' : 'ppo-clip', low, high, ...dual, ...besides }
 }
 
 function trlWeights(one: GoldenCase, rows: readonly TokenSegment[]): readonly number[] {
@@ -110,6 +115,7 @@ function trlWeights(one: GoldenCase, rows: readonly TokenSegment[]): readonly nu
   if (type === 'dr_grpo')
     return by('dr-grpo', rows, numberOf(one, 'max_completion_length')).map((w) => w / steps)
   if (type === 'bnpo') return by('token-mean', rows)
+  if (type === 'luspo') return by('seq-mean-token-sum', rows)
   if (type === 'dapo' || type === 'cispo') {
     const items = numberOf(one, 'num_items_in_batch')
     const divisor = (items * steps) / numberOf(one, 'steps_per_generation')
@@ -126,8 +132,6 @@ function trlWeights(one: GoldenCase, rows: readonly TokenSegment[]): readonly nu
 function slimeLoss(one: GoldenCase): Loss | string {
   const { config } = one
   const [low, high] = [numberOf(one, 'eps_clip'), numberOf(one, 'eps_clip_high')]
-  if (config.use_opsm === true) return 'no off-policy sequence mask'
-  if (config.use_unbiased_kl === true) return 'no KL times the ratio'
   const icepop = config.custom_tis_function_path !== null
   const type = String(config.kl_loss_type)
   // Its low_var_kl is k3 under a clamp that these numbers never reach.
@@ -135,7 +139,15 @@ function slimeLoss(one: GoldenCase): Loss | string {
   const besides = {
     entropy: 0,
     ...(config.use_kl_loss === true
-      ? { kl: { estimator, coefficient: numberOf(one, 'kl_loss_coef') } }
+      ? {
+          kl: {
+            ...{ estimator, coefficient: numberOf(one, 'kl_loss_coef') },
+            ratio: config.use_unbiased_kl === true,
+          },
+        }
+      : {}),
+    ...(config.use_opsm === true
+      ? { offPolicyMask: { threshold: numberOf(one, 'opsm_delta'), behaviour: 'old' as const } }
       : {}),
     ...(config.use_tis === true
       ? {
@@ -151,15 +163,9 @@ function slimeLoss(one: GoldenCase): Loss | string {
   const kind = config.advantage_estimator
   if (kind === 'gspo' && besides.correction)
     return 'no gradient of a sequence through uneven tokens'
-  if (kind === 'gspo' || kind === 'cispo') return { kind, low, high, ...besides }
-  const dual = config.eps_clip_c
-  return {
-    kind: 'ppo-clip',
-    low,
-    high,
-    ...(dual === null ? {} : { dual: Number(dual) }),
-    ...besides,
-  }
+  if (kind === 'cispo') return { kind, low, high, ...besides }
+  const dual = config.eps_clip_c === null ? {} : { dual: Number(config.eps_clip_c) }
+  return { kind: kind === 'gspo' ? 'gspo' : 'ppo-clip', low, high, ...dual, ...besides }
 }
 
 function slimeWeights(one: GoldenCase, rows: readonly TokenSegment[]): readonly number[] {
@@ -187,6 +193,8 @@ function judged(
       samplerLogprobs: plain(({ logprobs }) => logprobs),
       refLogprobs: plain(({ refLogprobs }) => refLogprobs),
       advantages: plain(({ advantages }) => advantages),
+      // As the generator of TRL's numbers gives them.
+      entropies: plain(({ oldLogprobs }) => oldLogprobs).map((row) => row.map((value) => -value)),
       mask: one.inputs.response_mask,
     },
     { loss, normaliser: weights },
@@ -206,18 +214,8 @@ const sources = {
 /** What of the published losses ours are not. */
 const without: Readonly<Record<keyof typeof sources, Readonly<Record<string, number>>>> = {
   verl: { 'verl clamps log-ratios': 6, 'no dro': 1, 'no geo_mean': 1 },
-  trl: {
-    'no luspo': 3,
-    'no vespo': 2,
-    'no off-policy sequence mask': 1,
-    'no KL times the ratio': 1,
-    'no sapo of sequences': 1,
-  },
-  slime: {
-    'no off-policy sequence mask': 1,
-    'no KL times the ratio': 1,
-    'no gradient of a sequence through uneven tokens': 1,
-  },
+  trl: { 'no vespo': 2, 'no sapo of sequences': 1 },
+  slime: { 'no gradient of a sequence through uneven tokens': 1 },
 }
 
 describe.each(['verl', 'trl', 'slime'] as const)('the losses of %s', (source) => {

@@ -10,7 +10,7 @@ describeWithPython('the torch engine', 'sidecar', (run) => {
     ['folders', 10],
     ['architectures', 4],
     ['bits', 2],
-    ['measures', 2],
+    ['measures', 3],
   ])(
     '%s',
     (name, count) => {

@@ -33,7 +33,7 @@ describeWithPython("slime's plugin", 'verl', (run) => {
     const { fields, status, losses } = Object(run('slime_facts.py', {}))
     expect(fields).toEqual(Object.keys(sample.fields))
     expect(status).toEqual(sample.status)
-    expect(losses).toHaveLength(31)
+    expect(losses).toHaveLength(37)
     for (const { name, gap } of losses) expect(gap, name).toBeLessThan(1e-8)
   }, 120_000)
 

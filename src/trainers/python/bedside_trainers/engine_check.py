@@ -1,6 +1,7 @@
 """Measures an engine alone, on whatever device is there: parity, bits, tokens a second and memory.
 
 python -m bedside_trainers.engine_check FOLDER [--engine peft] [--device auto] [--dtype auto] [--json]
+    [--sampler vllm --sampler-url http://127.0.0.1:8100]      another server draws
 
 Prints a table, or one JSON document. Exits with 1 if log-probs of sampling and training are further apart than the
 precision allows, with 2 if the engine cannot be opened.
@@ -12,6 +13,7 @@ import argparse
 import json
 import resource
 import sys
+import tempfile
 import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -21,7 +23,16 @@ from typing import Any
 import numpy as np
 
 from .engines import open_engine
-from .engines.engine import AdamParams, Datum, Engine, EngineError, LossSpec, ModelSpec, SampleJob
+from .engines.engine import (
+    AdamParams,
+    Datum,
+    Engine,
+    EngineError,
+    LossSpec,
+    ModelSpec,
+    SampleJob,
+    SamplingPlace,
+)
 
 # Most nats between the sampler's log-prob of a token and the trainer's.
 BOUNDS = {"float64": 1e-6, "float32": 1e-4}
@@ -147,10 +158,21 @@ def main(argv: list[str] | None = None) -> int:
     parser.add_argument("--rows", type=int, default=16, help="sequences at once")
     parser.add_argument("--prompt", type=int, default=64, help="tokens of a prompt")
     parser.add_argument("--length", type=int, default=64, help="tokens of a reply")
+    parser.add_argument("--sampler", choices=("vllm", "sglang"), help="a server that draws")
+    parser.add_argument("--sampler-url", default="http://127.0.0.1:8100", help="its address")
     parser.add_argument("--json", action="store_true")
     given = parser.parse_args(argv)
     try:
-        engine = open_engine(given.engine, given.model, dtype=given.dtype, device=given.device)
+        # The server reads adapters from it, so it must be one that both see.
+        folder = Path(tempfile.mkdtemp(prefix="bedside-adapters-"))
+        place = SamplingPlace(given.sampler, given.sampler_url, folder) if given.sampler else None
+        engine = open_engine(
+            given.engine,
+            given.model,
+            dtype=given.dtype,
+            device=given.device,
+            options={"sampling": place},
+        )
         found = measure(engine, given.mode, given.rows, given.prompt, given.length)
     except EngineError as error:
         print(error, file=sys.stderr)

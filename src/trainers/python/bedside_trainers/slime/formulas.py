@@ -21,23 +21,50 @@ if GENUINE:
         compute_approx_kl,
         compute_cispo_loss,
         compute_gspo_kl,
+        compute_opsm_mask,
         compute_policy_loss,
     )
 else:
 
     def compute_approx_kl(
-        log_probs: torch.Tensor, log_probs_base: torch.Tensor, kl_loss_type: str
+        log_probs: torch.Tensor,
+        log_probs_base: torch.Tensor,
+        kl_loss_type: str,
+        importance_ratio: torch.Tensor | None = None,
     ) -> torch.Tensor:
-        """Estimates of the KL divergence at each token (Schulman 2020), in single precision as slime's."""
-        ratio = log_probs.float() - log_probs_base.float()
-        if kl_loss_type == "k1":
-            return ratio
-        if kl_loss_type == "k2":
-            return ratio * ratio / 2
-        if kl_loss_type not in ("k3", "low_var_kl"):
+        """Estimates of the KL divergence at each token (Schulman 2020), in single precision as slime's; times a ratio where
+        one is given, which makes them unbiased off policy."""
+        if kl_loss_type not in ("k1", "k2", "k3", "low_var_kl"):
             raise ValueError(f"Expected k1, k2, k3 or low_var_kl, got {kl_loss_type}")
-        estimate = torch.exp(-ratio) + ratio - 1
+        apart = log_probs.float() - log_probs_base.float()
+        if kl_loss_type == "k1":
+            estimate = apart
+        elif kl_loss_type == "k2":
+            estimate = apart * apart / 2
+        else:
+            estimate = torch.exp(-apart) + apart - 1
+        if importance_ratio is not None:
+            estimate = importance_ratio * estimate
         return torch.clamp(estimate, -10, 10) if kl_loss_type == "low_var_kl" else estimate
+
+    def compute_opsm_mask(
+        args: LossFlags,
+        full_log_probs: Sequence[torch.Tensor],
+        full_old_log_probs: Sequence[torch.Tensor],
+        advantages: Sequence[torch.Tensor],
+        loss_masks: Sequence[torch.Tensor],
+    ) -> tuple[torch.Tensor, torch.Tensor]:
+        """Off-policy sequence mask (DeepSeek-V3.2): 0 at tokens of negative advantage of a sample that the policy has moved
+        away from; and the share of each sample that it drops, summed."""
+        kept, dropped = [], torch.zeros(())
+        rows = zip(full_log_probs, full_old_log_probs, advantages, loss_masks, strict=True)
+        for new, old, advantage, mask in rows:
+            drawn = torch.clamp(mask.sum(), min=1)
+            far = ((old - new) * mask).sum() / drawn > args.opsm_delta
+            off = ((advantage < 0) & far).to(mask.dtype)
+            dropped = dropped + off.sum() / drawn
+            kept.append(1 - off)
+        return torch.cat(kept), dropped
 
     def compute_policy_loss(
         ppo_kl: torch.Tensor,
@@ -97,6 +124,9 @@ class LossFlags:
     use_kl_loss: bool = False
     kl_loss_coef: float = 0.0
     kl_loss_type: str = "k1"
+    use_unbiased_kl: bool = False
+    use_opsm: bool = False
+    opsm_delta: float = 1e-4
 
 
 @dataclass(frozen=True)
@@ -137,12 +167,18 @@ def batch_loss(
         loss, clipped = compute_cispo_loss(kl, log_probs, advantages, flags.eps_clip, high)
     else:
         loss, clipped = compute_policy_loss(kl, advantages, flags.eps_clip, high, flags.eps_clip_c)
+    if flags.use_opsm:
+        kept, _ = compute_opsm_mask(flags, leaves, old, spread, masks)
+        loss = loss * kept.detach()
     if flags.use_tis:
         weight = torch.exp(torch.cat(old) - torch.cat(_tensors(data["rollout_log_probs"])))
         loss = loss * torch.clamp(weight, flags.tis_clip_low, flags.tis_clip)
     if flags.use_kl_loss:
         reference = torch.cat(_tensors(data["ref_log_probs"]))
-        penalty = compute_approx_kl(log_probs, reference, kl_loss_type=flags.kl_loss_type)
+        ratio = torch.exp(log_probs - torch.cat(old)) if flags.use_unbiased_kl else None
+        penalty = compute_approx_kl(
+            log_probs, reference, kl_loss_type=flags.kl_loss_type, importance_ratio=ratio
+        )
         loss = loss + flags.kl_loss_coef * penalty
     weights = _weights(data, masks, flags)
     total = torch.sum(loss * weights)

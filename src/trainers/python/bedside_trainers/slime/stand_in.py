@@ -230,6 +230,9 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--tis-clip-low", type=float, default=0.0)
     parser.add_argument("--use-kl-loss", action="store_true")
     parser.add_argument("--kl-loss-coef", type=float, default=0.0)
+    parser.add_argument("--use-unbiased-kl", action="store_true")
+    parser.add_argument("--use-opsm", action="store_true")
+    parser.add_argument("--opsm-delta", type=float, default=1e-4)
     parser.add_argument("--kl-loss-type", choices=("k1", "k2", "k3", "low_var_kl"), default="k1")
     return parser
 

@@ -14,6 +14,7 @@ from tensordict import TensorDict
 from verl import DataProto
 from verl.trainer import main_ppo
 from verl.trainer.ppo.ray_trainer import compute_advantage
+from verl.trainer.ppo.rollout_corr_helper import compute_rollout_correction_and_add_to_batch
 from verl.utils.config import omega_conf_to_dataclass
 from verl.utils.dataset.rl_dataset import RLHFDataset, collate_fn
 from verl.utils.tensordict_utils import assign_non_tensor_data
@@ -96,6 +97,14 @@ def add_advantages(batch: DataProto, config: DictConfig) -> DataProto:
         norm_adv_by_std_in_grpo=algorithm.norm_adv_by_std_in_grpo,
         config=algorithm,
     )
+
+
+def add_correction(batch: DataProto, config: DictConfig) -> DataProto:
+    """verl's weights of samples that another engine drew, and its rejections, as its configuration asks for them."""
+    correction = config.algorithm.rollout_correction
+    if correction is None or not (correction.get("rollout_is") or correction.get("rollout_rs")):
+        return batch
+    return compute_rollout_correction_and_add_to_batch(batch, correction)[0]
 
 
 def loss_and_slopes(

@@ -164,6 +164,7 @@ class StandIn:
         if self.actor.use_kl_loss:
             kept = maths.engine_logprobs(self.engine, batch, self.temperature, reference=True)
             batch.batch["ref_log_prob"] = maths.padded(kept, batch.batch["responses"])
+        batch = maths.add_correction(batch, self.config)
         maths.add_advantages(batch, self.config)
         told: dict[str, list[float]] = {}
         size = int(self.actor.ppo_mini_batch_size) * self.given.group_size

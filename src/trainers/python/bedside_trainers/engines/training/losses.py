@@ -86,15 +86,32 @@ def _objective(config: Config, drawn: Drawn, logprob: Tensor, old: Tensor) -> Te
     raise EngineError(f"Expected a known `kind` of loss, got {kind!r}")
 
 
+def _counts(drawn: Drawn) -> Tensor:
+    """Number of the datum's tokens, at each of them."""
+    return per_datum_sum(torch.ones_like(drawn.logprob), drawn).detach()
+
+
 def _correction(config: Config, drawn: Drawn, old: Tensor) -> Tensor:
     difference = old - drawn.inputs["logprobs"]
-    if config["correction_level"] == "sequence":
-        difference = per_datum_sum(difference, drawn)
+    level = config["correction_level"]
+    if level != "token":
+        whole = per_datum_sum(difference, drawn)
+        difference = whole / _counts(drawn) if level == "geometric" else whole
     rho = torch.exp(difference)
     low, high = number(config, "correction_min", 0.0), number(config, "correction_max")
+    scale = number(config, "correction_scale", 1.0)
     if config.get("correction_mode") == "truncate":
-        return rho.clamp(low, high)
-    return torch.where((rho >= low) & (rho <= high), rho, 0.0)
+        return scale * rho.clamp(low, high)
+    return scale * torch.where((rho >= low) & (rho <= high), rho, 0.0)
+
+
+def _off_policy(config: Config, drawn: Drawn, old: Tensor) -> Tensor:
+    """Where the off-policy sequence mask drops a token of negative advantage (DeepSeek-V3.2)."""
+    sampled = drawn.inputs["logprobs"]
+    behaviour = old if config.get("off_policy_behaviour") == "old" else sampled
+    apart = per_datum_sum(behaviour - drawn.logprob.detach(), drawn) / _counts(drawn)
+    far = apart > number(config, "off_policy_threshold")
+    return far & (drawn.inputs["advantages"] < 0)
 
 
 def _penalty(config: Config, distance: Tensor) -> Tensor:
@@ -113,8 +130,11 @@ def bedside(config: Config, drawn: Drawn) -> Tensor:
     @raises EngineError for an invalid config, or a KL penalty without `ref_logprobs`"""
     inputs, logprob = drawn.inputs, drawn.logprob
     old = inputs.get("old_logprobs", inputs["logprobs"])
-    if "correction_level" in config and "old_logprobs" in inputs:
-        rho = _correction(config, drawn, old)
+    corrected = "correction_level" in config and "old_logprobs" in inputs
+    if corrected or "off_policy_threshold" in config:
+        rho = _correction(config, drawn, old) if corrected else torch.ones_like(old)
+        if "off_policy_threshold" in config:
+            rho = torch.where(_off_policy(config, drawn, old), 0.0, rho)
         # Dropped tokens contribute 0 even if their ratio is infinite: 0 times infinity would be NaN.
         value = rho * _objective(config, drawn, torch.where(rho == 0, old, logprob), old)
         value = torch.where(rho == 0, 0.0, value)
@@ -124,6 +144,8 @@ def bedside(config: Config, drawn: Drawn) -> Tensor:
         if "ref_logprobs" not in inputs:
             raise EngineError("Expected `ref_logprobs` for a loss with a KL penalty, got none")
         penalty = _penalty(config, logprob - inputs["ref_logprobs"])
+        if number(config, "kl_ratio", 0.0) != 0:
+            penalty = torch.exp(logprob - old) * penalty
         value = value + number(config, "kl_coefficient") * penalty
     return value
 

@@ -109,9 +109,11 @@ def _evaluate_tokens(
     total, slope = _slope(
         lambda leaf: (weights * losses.bedside(loss.config, drawn(leaf))).sum(), picked
     )
-    bonus = losses.number(loss.config, "entropy", 0.0)
-    value = total - bonus * float((weights * entropy.detach().double()).sum())
-    slopes = [slope.to(picked.dtype), (-bonus * weights).to(entropy.dtype)]
+    # As the losses are reduced, or the same for every token.
+    bonus = losses.number(loss.config, "entropy", 0.0) * weights
+    bonus = bonus + losses.number(loss.config, "entropy_per_token", 0.0) * (weights != 0)
+    value = total - float((bonus * entropy.detach().double()).sum())
+    slopes = [slope.to(picked.dtype), (-bonus).to(entropy.dtype)]
     return _Evaluation(value, [picked, entropy], slopes, {**outputs, "slopes": slope})
 
 

@@ -62,12 +62,14 @@ OWN_LOSSES: Mapping[str, LossShape] = {
         numbers=(
             *("low", "high", "dual", "tau_positive", "tau_negative", "entropy"),
             *("kl_coefficient", "correction_min", "correction_max"),
+            *("kl_ratio", "correction_scale", "off_policy_threshold", "entropy_per_token"),
         ),
         texts={
             "kind": _KINDS,
             "kl_estimator": ("k1", "k2", "k3"),
-            "correction_level": ("token", "sequence"),
+            "correction_level": ("token", "sequence", "geometric"),
             "correction_mode": ("truncate", "mask"),
+            "off_policy_behaviour": ("old", "sampler"),
         },
     ),
     "value": LossShape(
