@@ -8,7 +8,8 @@ import type { Action, Language } from '../turn.js'
 const intakeKey = ({ complaint, demographics }: DoctorView): string =>
   JSON.stringify([complaint.zh, complaint.en, demographics.age, demographics.sex])
 
-function recordedDiagnosis({ gold }: Case, language: Language): Action {
+/** The diagnosis that a case's record ends with, and its advice. */
+export function recordedDiagnosis({ gold }: Case, language: Language): Action {
   const diagnosis = textInLanguage(primaryDiagnosis(gold).name, language)
   return gold.recommendation
     ? { kind: 'diagnose', diagnosis, recommendation: textInLanguage(gold.recommendation, language) }

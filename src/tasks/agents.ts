@@ -76,5 +76,5 @@ export function knowledgeDoctors({ knowledge, knobs, actionSpace, budget }: Doct
 export const agentNames = [
   ...['random', 'checklist', 'prior', 'complaint-only', 'random-ask', 'positive-chaser', 'ask-all'],
   ...['order-all', 'oracle', 'eig-per-cost', 'voi', 'dp', 'full-information'],
-  ...['recorded', 'reference', 'chat', 'human'],
+  ...['chart-reader', 'recorded', 'reference', 'chat', 'human'],
 ] as const satisfies readonly string[]

@@ -1,5 +1,7 @@
 /** The kinds of task: consultations of generated cases, consultations of a case file, questions of a case file. */
 import type { Budget } from '../agents/bayesian.js'
+import { chartReader } from '../agents/chart-reader.js'
+import { firstDiagnosis } from '../agents/checklist.js'
 import { huatuo } from '../agents/grammars/huatuo.js'
 import { labelled } from '../agents/grammars/labelled.js'
 import { namedGrammar } from '../agents/grammars/named.js'
@@ -166,7 +168,12 @@ export function fileTask(
   const patient = recordPatient()
   return {
     ...{ ...split, actionSpace, ceiling: 'recorded' },
-    agents: { ...plainDoctors(actionSpace), recorded: () => recordedDoctor(cases) },
+    agents: {
+      ...plainDoctors(actionSpace),
+      prior: () => firstDiagnosis({ actionSpace }),
+      'chart-reader': () => chartReader({ actionSpace, patient }),
+      recorded: () => recordedDoctor(cases),
+    },
     ...consultationParts(inputs, split, {
       usual: { patient, exams: [] },
       roles: {
