@@ -128,6 +128,11 @@ class Faults:
 def model_folder(folder: Path) -> Path:
     """The tokenizer with a model's configuration; verl's worker reads no weights."""
     shutil.copytree(given["tokenizer"], folder, dirs_exist_ok=True)
+    path = folder / "tokenizer_config.json"
+    settings = json.loads(path.read_text())
+    # A token as an object, as older files have it, is refused by the transformers of verl.
+    plain = {name: value["content"] if isinstance(value, dict) and "content" in value else value for name, value in settings.items()}
+    path.write_text(json.dumps(plain))
     if not (folder / "config.json").exists():
         vocabulary = max(AutoTokenizer.from_pretrained(folder).get_vocab().values()) + 1
         shape = {"vocab_size": vocabulary, "hidden_size": 16, "num_hidden_layers": 1}
