@@ -70,6 +70,7 @@ export type { GrpoVariant } from '../trainers/advantages/per-group.js'
 export {
   advantageEstimators,
   drGrpoAdvantages,
+  maxRlAdvantages,
   grpoAdvantages,
   grpoVariants,
   remaxAdvantages,
