@@ -94,10 +94,10 @@ const playOptions = (parts: LoopParts, training: GrpoTraining | PpoTraining) => 
 })
 
 function runGrpo(training: GrpoTraining, parts: LoopParts): Promise<LoopSummary> {
-  const { resampleMost, groupsPerStep, groupSize, maxStaleness } = training
+  const { resampleMost, groupsPerStep, groupSize, maxStaleness, endings } = training
   return trainGrpo({
     ...playOptions(parts, training),
-    ...{ groupsPerStep, groupSize, maxStaleness, ...withoutUndefined({ begun: parts.begun }) },
+    ...{ groupsPerStep, groupSize, maxStaleness, endings, ...withoutUndefined({ begun: parts.begun }) },
     advantages: namedAdvantages(training.advantages),
     policy: training.groups,
     ...(resampleMost === undefined ? {} : { resample: { most: resampleMost } }),

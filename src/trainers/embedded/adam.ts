@@ -18,6 +18,15 @@ export interface AdamState {
 /** Optimiser state without rows. */
 export const zeroAdam = (): AdamState => ({ steps: [], mean: [], square: [] })
 
+/**
+ * A row of which a weak gradient moves little: its second moment is the squared norm, and its epsilon is large, so that
+ * the step is the learning rate over epsilon times the gradient, and at most the learning rate.
+ */
+export interface SlowRow {
+  readonly row: number
+  readonly epsilon: number
+}
+
 /** Sum of squares. */
 export function sumSquares(values: Float64Array): number {
   let sum = 0
@@ -47,27 +56,24 @@ export function adamStep(
     maxGradNorm = Number.POSITIVE_INFINITY,
     weightDecay = 0,
   }: AdamSettings,
-  plain = -1,
+  slow?: SlowRow,
 ): Float64Array[] {
   const gradNorm = norm(gradient)
   const scale = gradNorm > maxGradNorm ? maxGradNorm / gradNorm : 1
   const out = [...weights]
   const decay = 1 - learningRate * weightDecay
   touched.forEach((row, n) => {
-    if (row === plain) {
-      const rate = learningRate * 10 * scale
-      out[row] = weights[row]!.map((w, i) => w - rate * gradient[n]![i]!)
-      return
-    }
     const [old, slopes] = [weights[row]!, gradient[n]!]
     state.mean[row] ??= new Float64Array(old.length)
     const mean = state.mean[row]
     const steps = (state.steps[row] ?? 0) + 1
-    const own = (scale * scale * sumSquares(slopes)) / Math.max(1, old.length)
+    const columns = row === slow?.row ? 1 : Math.max(1, old.length)
+    const own = (scale * scale * sumSquares(slopes)) / columns
     const square = beta2 * (state.square[row] ?? 0) + (1 - beta2) * own
     state.steps[row] = steps
     state.square[row] = square
-    const size = Math.sqrt(square / (1 - beta2 ** steps)) + epsilon
+    const least = row === slow?.row ? slow.epsilon : epsilon
+    const size = Math.sqrt(square / (1 - beta2 ** steps)) + least
     const rate = learningRate / ((1 - beta1 ** steps) * size)
     const fresh = new Float64Array(old.length)
     for (let i = 0; i < old.length; i++) {

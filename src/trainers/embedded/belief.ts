@@ -20,7 +20,7 @@ export interface PolicyWeights {
 /** The gate has a weight for so many numbers of turns left; more count as the last. */
 export const clockTicks = 64
 /** Log-odds against concluding while something can still be asked, at weights 0: to conclude takes a reason. */
-const reserve = 4
+const reserve = 3
 /** Belief below this brings nothing to a question's value: early beliefs are flat, and it keeps the sum short. */
 const floor = 0.02
 

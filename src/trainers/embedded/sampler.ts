@@ -42,6 +42,11 @@ function argmax(logprobs: Float64Array): number {
 function prefixReader(extractor: FeatureExtractor, { conclusions }: PolicyShape) {
   const known = new WeakMap<Turn, PrefixProgress>()
   return (prompt: readonly number[], turns: readonly Turn[]): PrefixProgress => {
+    const now = turns.at(-1)
+    const same = now && known.get(now)
+    // Asked again at the same place, for another ending.
+    if (same && same.prompt.length === prompt.length && extendsParts(prompt, [same.prompt]))
+      return same
     const before = turns.at(-2)
     const earlier = before && known.get(before)
     if (before) known.delete(before)
@@ -50,8 +55,7 @@ function prefixReader(extractor: FeatureExtractor, { conclusions }: PolicyShape)
     for (let i = from?.prompt.length ?? 0; i < prompt.length; i++) extractor.read(state, prompt[i]!)
     const { scores = new Float64Array(conclusions.length), added = 0 } = from ?? {}
     const progress = { prompt, state, scores, added }
-    const last = turns.at(-1)
-    if (last) known.set(last, progress)
+    if (now) known.set(now, progress)
     return progress
   }
 }

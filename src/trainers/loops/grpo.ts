@@ -27,6 +27,7 @@ import type { Lease, RolloutSource } from '../rollouts/rollout-source.js'
 import type { LoopSummary, PlayedStep, PlayingOptions, StepResult } from './loop.js'
 import {
   maxEpisodeTokens,
+  playBranchedJobs,
   playJobs,
   resolvePlaying,
   rolloutMetrics,
@@ -52,6 +53,11 @@ export interface GrpoOptions extends PlayingOptions<GrpoStep> {
   readonly groupsPerStep?: number
   /** @default 8 */
   readonly groupSize?: number
+  /**
+   * Diagnoses drawn where each consultation concludes, as siblings that share all before it; 0 for the one it ended with.
+   * @default 0
+   */
+  readonly endings?: number
   /** Dynamic sampling (DAPO): draws groups until `groupsPerStep` of them learn, `most` in all. @default none */
   readonly resample?: { readonly most: number }
   /** Plays ahead, with policies up to this many versions old; 0 for on-policy groups. @default 0 */
@@ -67,6 +73,7 @@ function resolveOptions({
   groupsPerStep = grpoDefaults.groupsPerStep,
   groupSize = grpoDefaults.groupSize,
   maxStaleness = grpoDefaults.maxStaleness,
+  endings = grpoDefaults.endings,
   ...rest
 }: GrpoOptions) {
   const advantages: AdvantageMethod =
@@ -74,7 +81,7 @@ function resolveOptions({
   return {
     ...resolvePlaying(rest),
     ...{ advantages, policy: { ...policy, baseline: baselineOf(advantages) } },
-    ...{ groupsPerStep, groupSize, maxStaleness },
+    ...{ groupsPerStep, groupSize, maxStaleness, endings },
   }
 }
 type GrpoSettings = ReturnType<typeof resolveOptions>
@@ -97,7 +104,7 @@ async function playGreedy(options: GrpoSettings, jobs: readonly RolloutJob[]) {
 async function playPlaces(options: GrpoSettings, step: number, places: readonly number[]) {
   const { advantages, policy, runId } = options
   const jobs = rolloutJobs(options, { step, places }, options)
-  const played = await playJobs(options, jobs)
+  const played = await playBranchedJobs(options, jobs)
   const baselines = advantages.per === 'greedy' ? await playGreedy(options, jobs) : undefined
   const members = played.flatMap((one) => (Fault.is(one) ? [] : [one]))
   const groups = places.flatMap((place) => {
@@ -201,7 +208,14 @@ async function trainStep(
 }
 
 /** @throws RangeError for options that contradict one another */
-function assertOptions({ groupSize, policy, advantages, maxStaleness }: GrpoSettings): void {
+function assertOptions(settings: GrpoSettings): void {
+  const { groupSize, policy, advantages, maxStaleness, endings } = settings
+  if (!Number.isSafeInteger(endings) || endings < 0)
+    throw new RangeError(`Expected \`endings\` to be an integer of at least 0, got \`${endings}\``)
+  if (endings > 0 && maxStaleness > 0)
+    throw new RangeError(
+      `Expected \`maxStaleness\` 0 with \`endings\`, which are drawn by the policy that played, got \`${maxStaleness}\``,
+    )
   if (groupSize < 2 && policy.baseline === 'siblings')
     throw new RangeError(
       `Expected \`groupSize\` to be at least 2, got \`${groupSize}\`: a group of one has no baseline`,
