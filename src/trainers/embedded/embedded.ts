@@ -133,7 +133,7 @@ function addGradients(learner: EmbeddedLearner, batch: TrainBatch, touched: read
  * Adam's epsilon for the gate. Whether to stop is a few weights that every token moves: with Adam's usual one they run
  * ahead of what is known, on the small gain of a short consultation, and a doctor who does not ask yet learns no answer.
  */
-const gateEpsilon = 0.05
+const gateEpsilon = 0.5
 
 /** Takes one gradient step of policy and critic. Every check and gradient comes before the first update. */
 function takeStep(learner: EmbeddedLearner, batch: TrainBatch): StepReport {

@@ -32,6 +32,8 @@ export function featureExtractor(
   { actions, isClock, isStatement, turnsLeft }: Tokenizer,
 ) {
   const intakeSlot = actions
+  // Above the pairs of the last slot.
+  const intakeWords = (intakeSlot + 5) * wordBuckets
   const { repeatable = false } = actionSpace
   const concludes = actionSpace.actions.map(({ kind }) => repeatable || kind === 'diagnose')
   const add = (state: PrefixState, feature: number, value: number): void => {
@@ -46,8 +48,11 @@ export function featureExtractor(
     // A long reply must not dominate: the squares of its words' values sum to 1.
     const share = 1 / Math.sqrt(Math.max(1, words))
     for (const token of state.block) {
-      add(state, token, isStatement(token) ? 1 : share)
-      if (isStatement(token)) add(state, (state.slot + 3) * wordBuckets + token, pairValue)
+      const statement = isStatement(token)
+      // A complaint's words are its own features: "no pain" in a reply must not count as the complaint's "pain".
+      const own = !statement && state.slot === intakeSlot ? intakeWords : 0
+      add(state, own + token, statement ? 1 : share)
+      if (statement) add(state, (state.slot + 3) * wordBuckets + token, pairValue)
     }
     state.block.length = 0
   }

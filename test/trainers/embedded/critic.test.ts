@@ -88,7 +88,8 @@ describe('the critic', () => {
 
   test('its gradient is that of the loss it reports', async () => {
     const backend = open()
-    await teach(backend, 10)
+    // An optimiser without momentum of other batches.
+    await train(backend, 10)
     const episodes = await played(backend, 6, { seed: 99 })
     const segments = segmentsOf(episodes, () => 0)
     const adam = { learningRate: 1e-5 }
