@@ -70,9 +70,9 @@ export type { GrpoVariant } from '../trainers/advantages/per-group.js'
 export {
   advantageEstimators,
   drGrpoAdvantages,
-  maxRlAdvantages,
   grpoAdvantages,
   grpoVariants,
+  maxRlAdvantages,
   remaxAdvantages,
   rlooAdvantages,
 } from '../trainers/advantages/per-group.js'

@@ -97,7 +97,13 @@ function runGrpo(training: GrpoTraining, parts: LoopParts): Promise<LoopSummary>
   const { resampleMost, groupsPerStep, groupSize, maxStaleness, endings } = training
   return trainGrpo({
     ...playOptions(parts, training),
-    ...{ groupsPerStep, groupSize, maxStaleness, endings, ...withoutUndefined({ begun: parts.begun }) },
+    ...{
+      groupsPerStep,
+      groupSize,
+      maxStaleness,
+      endings,
+      ...withoutUndefined({ begun: parts.begun }),
+    },
     advantages: namedAdvantages(training.advantages),
     policy: training.groups,
     ...(resampleMost === undefined ? {} : { resample: { most: resampleMost } }),

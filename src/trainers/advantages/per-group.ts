@@ -48,7 +48,7 @@ export const rlooAdvantages = (): AdvantageEstimator => (totals) => {
  */
 export const maxRlAdvantages = (): AdvantageEstimator => (totals) => {
   const mean = totals.reduce((sum, total) => sum + total, 0) / totals.length
-  return totals.map((total) => (mean > 0 ? total / mean - 1 : 0))
+  return [...standardise(totals, { std: 'none' })].map((centred) => (mean > 0 ? centred / mean : 0))
 }
 
 /**

@@ -38,6 +38,40 @@ export function sumSquares(values: Float64Array): number {
 export const norm = (rows: readonly Float64Array[]): number =>
   Math.sqrt(rows.reduce((sum, row) => sum + sumSquares(row), 0))
 
+/** Updates the moments of one row; returns its weights after the step. */
+function stepRow(
+  old: Float64Array,
+  slopes: Float64Array,
+  state: AdamState,
+  row: number,
+  {
+    learningRate,
+    beta1 = 0.9,
+    beta2 = 0.999,
+    epsilon = 1e-8,
+    weightDecay = 0,
+    scale,
+    columns = Math.max(1, old.length),
+  }: AdamSettings & { readonly scale: number; readonly columns?: number },
+): Float64Array {
+  state.mean[row] ??= new Float64Array(old.length)
+  const mean = state.mean[row]
+  const steps = (state.steps[row] ?? 0) + 1
+  const own = (scale * scale * sumSquares(slopes)) / columns
+  const square = beta2 * (state.square[row] ?? 0) + (1 - beta2) * own
+  state.steps[row] = steps
+  state.square[row] = square
+  const size = Math.sqrt(square / (1 - beta2 ** steps)) + epsilon
+  const rate = learningRate / ((1 - beta1 ** steps) * size)
+  const decay = 1 - learningRate * weightDecay
+  const fresh = new Float64Array(old.length)
+  for (let i = 0; i < old.length; i++) {
+    mean[i] = beta1 * mean[i]! + (1 - beta1) * scale * slopes[i]!
+    fresh[i] = decay * old[i]! - rate * mean[i]!
+  }
+  return fresh
+}
+
 /**
  * Takes one Adam step on the `touched` rows. Returns new weights, which share the rows that were not touched with the old
  * ones, and updates `state` in place.
@@ -48,39 +82,16 @@ export function adamStep(
   touched: readonly number[],
   gradient: readonly Float64Array[],
   state: AdamState,
-  {
-    learningRate,
-    beta1 = 0.9,
-    beta2 = 0.999,
-    epsilon = 1e-8,
-    maxGradNorm = Number.POSITIVE_INFINITY,
-    weightDecay = 0,
-  }: AdamSettings,
+  settings: AdamSettings,
   slow?: SlowRow,
 ): Float64Array[] {
+  const { maxGradNorm = Number.POSITIVE_INFINITY } = settings
   const gradNorm = norm(gradient)
   const scale = gradNorm > maxGradNorm ? maxGradNorm / gradNorm : 1
   const out = [...weights]
-  const decay = 1 - learningRate * weightDecay
   touched.forEach((row, n) => {
-    const [old, slopes] = [weights[row]!, gradient[n]!]
-    state.mean[row] ??= new Float64Array(old.length)
-    const mean = state.mean[row]
-    const steps = (state.steps[row] ?? 0) + 1
-    const columns = row === slow?.row ? 1 : Math.max(1, old.length)
-    const own = (scale * scale * sumSquares(slopes)) / columns
-    const square = beta2 * (state.square[row] ?? 0) + (1 - beta2) * own
-    state.steps[row] = steps
-    state.square[row] = square
-    const least = row === slow?.row ? slow.epsilon : epsilon
-    const size = Math.sqrt(square / (1 - beta2 ** steps)) + least
-    const rate = learningRate / ((1 - beta1 ** steps) * size)
-    const fresh = new Float64Array(old.length)
-    for (let i = 0; i < old.length; i++) {
-      mean[i] = beta1 * mean[i]! + (1 - beta1) * scale * slopes[i]!
-      fresh[i] = decay * old[i]! - rate * mean[i]!
-    }
-    out[row] = fresh
+    const own = row === slow?.row ? { epsilon: slow.epsilon, columns: 1 } : {}
+    out[row] = stepRow(weights[row]!, gradient[n]!, state, row, { ...settings, ...own, scale })
   })
   return out
 }

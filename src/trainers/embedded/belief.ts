@@ -131,7 +131,10 @@ function addQuestionValues(
   }
 }
 
-/** Creates the head of a policy shape; it has one working memory, so one state at a time. */
+/**
+ * Creates the head of a policy shape; it has one working memory, so one state at a time.
+ * Long because its two directions share that memory.
+ */
 export function policyHead(shape: PolicyShape) {
   const buffer = headBuffer(shape)
   const { conclusions, others, gate, values } = shape
@@ -155,7 +158,8 @@ export function policyHead(shape: PolicyShape) {
       for (let i = 0; i < others.length; i++)
         if (mask[at + others[i]!] === 1) open++
         else raw[i] = Number.NEGATIVE_INFINITY
-      const norm = open > 0 ? softmax(raw, shares) : shares.fill(0) && 0
+      if (open === 0) shares.fill(0)
+      const norm = open > 0 ? softmax(raw, shares) : 0
       const row = weights.rows[gate]!
       const sure = row[clockTicks]! * buffer.top + row[clockTicks + 1]! * buffer.spread
       const lean = row[Math.min(turnsLeft, clockTicks - 1)]! + row[clockTicks + 2]! + sure

@@ -29,7 +29,7 @@ const Manifest = z.strictObject({
   policyVersion: z.number().int().min(0),
   sha256: z.string(),
 })
-type Manifest = z.infer<typeof Manifest>
+type PolicyManifest = z.infer<typeof Manifest>
 
 const sha256 = (bytes: Uint8Array): string => createHash('sha256').update(bytes).digest('hex')
 
@@ -67,7 +67,7 @@ export const saveSnapshot = (
 ): Promise<void> =>
   writeFolderAtomically(folder, async (fresh) => {
     const bytes = pack(snapshot)
-    const manifest: Manifest = {
+    const manifest: PolicyManifest = {
       format,
       vocabulary: actionSpace.fingerprint,
       actions: actionSpace.actions.length,
@@ -83,7 +83,7 @@ export const saveSnapshot = (
 const bad = (folder: string, why: string): Fault => new Fault('bad-checkpoint', `${folder}: ${why}`)
 
 /** Inverse of `pack`. */
-function unpack(numbers: Float64Array, manifest: Manifest, shape: PolicyShape): Snapshot {
+function unpack(numbers: Float64Array, manifest: PolicyManifest, shape: PolicyShape): Snapshot {
   let at = 0
   const next = (length: number): Float64Array => {
     at += length
@@ -113,7 +113,7 @@ function unpack(numbers: Float64Array, manifest: Manifest, shape: PolicyShape): 
 }
 
 /** Numbers in the weights file of a manifest. */
-function countNumbers({ features, critic }: Manifest, shape: PolicyShape): number {
+function countNumbers({ features, critic }: PolicyManifest, shape: PolicyShape): number {
   let total = features
   for (let row = 0; row < shape.fixed + features; row++) total += 2 * rowWidth(shape, row) + 2
   for (let row = 0; row < critic; row++) total += 2 * criticWidth(row) + 2
@@ -121,7 +121,7 @@ function countNumbers({ features, critic }: Manifest, shape: PolicyShape): numbe
 }
 
 /** Reads and checks `policy.json`. */
-async function readManifest(folder: string): Promise<Manifest> {
+async function readManifest(folder: string): Promise<PolicyManifest> {
   let raw: unknown
   try {
     raw = JSON.parse(await readFile(`${folder}/policy.json`, 'utf8'))

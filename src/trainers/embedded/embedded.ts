@@ -13,7 +13,13 @@ import { assertTrainable } from '../batches/segments.js'
 import { assertCriticTargets } from '../losses/critic-targets.js'
 import { stepReport } from '../losses/step-report.js'
 import { type AdamState, adamStep, norm, zeroAdam } from './adam.js'
-import { type PolicyShape, type PolicyWeights, policyShape, rowWidth, zeroWeights } from './belief.js'
+import {
+  type PolicyShape,
+  type PolicyWeights,
+  policyShape,
+  rowWidth,
+  zeroWeights,
+} from './belief.js'
 import { type Critic, criticGradient, predictValues, zeroCritic } from './critic.js'
 import { demonstrationSegments } from './demonstration.js'
 import { type SegmentPasses, segmentPasses } from './gradient.js'
@@ -108,7 +114,9 @@ function touchedRows(
   const evidence = new Set<number>()
   for (const segment of segments)
     for (const row of cache.get(segment, weights.rowOf).rows) evidence.add(row)
-  return [...Array.from({ length: shape.fixed }, (_, row) => row), ...evidence].sort((a, b) => a - b)
+  return [...Array.from({ length: shape.fixed }, (_, row) => row), ...evidence].sort(
+    (a, b) => a - b,
+  )
 }
 
 /** Adds a batch's gradient to the learner's buffers. @throws RangeError if it is not finite */
@@ -237,7 +245,10 @@ async function exportWeights(
     feature,
     weights: [...weights.rows[row]!],
   }))
-  await writeFileAtomically(file, JSON.stringify({ vocabulary, policyVersion, bias, gate, values, features }))
+  await writeFileAtomically(
+    file,
+    JSON.stringify({ vocabulary, policyVersion, bias, gate, values, features }),
+  )
 }
 
 /** Creates a backend with a uniform policy over all utterances and a critic that predicts 0. */

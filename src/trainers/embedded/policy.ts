@@ -26,7 +26,10 @@ export interface PrefixState {
   readonly block: number[]
 }
 
-/** Creates the feature extractor of a policy over an action space, which reads token streams one token at a time. */
+/**
+ * Creates the feature extractor of a policy over an action space, which reads token streams one token at a time.
+ * Long because what a token means is one list of cases.
+ */
 export function featureExtractor(
   actionSpace: ActionSpace,
   { actions, isClock, isStatement, turnsLeft }: Tokenizer,

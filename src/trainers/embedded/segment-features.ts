@@ -58,6 +58,7 @@ type CacheEntry = Pick<TokenSegment, 'mask' | 'promptLength'> & {
 /**
  * Creates an empty cache, which extracts the features of each segment once, for weights that only ever gain rows. It
  * serves the weights of one run; after a checkpoint is loaded, create a new one.
+ * Long because its two readers share one cache.
  * @param firstRow row of the first feature
  */
 export function featureCache(extractor: FeatureExtractor, firstRow: number) {

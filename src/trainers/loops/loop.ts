@@ -9,8 +9,9 @@ import type { BatchOptions } from '../batches/group-batch.js'
 import { assertCounts } from '../counts.js'
 import { adamDefaults, defaultLoss, loopDefaults } from '../defaults.js'
 import { type StepMetrics, type TrainingEmitter, trainingEmitter } from '../events.js'
+import { playBranches } from '../rollouts/endings.js'
 import type { GroupMember, PlayOptions, RolloutJob } from '../rollouts/group-rollouts.js'
-import { playBranches, playMember } from '../rollouts/group-rollouts.js'
+import { playMember } from '../rollouts/group-rollouts.js'
 
 /** Result of one training step. */
 export interface StepResult {

@@ -4,16 +4,25 @@
  * Kazemnejad et al. 2024).
  */
 import type { Agent, Move } from '../../agent.js'
-import { type Case, graderView } from '../../case.js'
+import { graderView } from '../../case.js'
 import type { Observation } from '../../env.js'
 import type { Draw, Episode } from '../../episode.js'
 import { encodeDraw } from '../../episode.js'
+import { Fault } from '../../error.js'
 import { scoreEpisode } from '../../reward.js'
-import { fork } from '../../seed.js'
-import type { GroupMember, PlayOptions } from './group-rollouts.js'
+import { fork, groupSeeds } from '../../seed.js'
+import {
+  type GroupMember,
+  type PlayOptions,
+  playMember,
+  type RolloutJob,
+} from './group-rollouts.js'
 
 /** An agent that remembers the last observation it was shown. */
-export function watched(agent: Agent): { readonly agent: Agent; readonly last: () => Observation | undefined } {
+function watched(agent: Agent): {
+  readonly agent: Agent
+  readonly last: () => Observation | undefined
+} {
   let seen: Observation | undefined
   return {
     agent: (observation, context) => {
@@ -28,7 +37,8 @@ export function watched(agent: Agent): { readonly agent: Agent; readonly last: (
 function withEnding(episode: Episode, { action, sample, text }: Move, id: string): Episode {
   const turns = episode.turns.map(({ draws: _, ...turn }) => turn)
   const last = turns.at(-1)
-  if (!last || !sample) throw new TypeError(`Expected a drawn move to end ${episode.id} with, got none`)
+  if (!last || !sample)
+    throw new TypeError(`Expected a drawn move to end ${episode.id} with, got none`)
   const draws: Draw[] = [encodeDraw([], 'doctor', sample, episode.agent)]
   const ending = { ...last, action, ...(text === undefined ? {} : { text }), draws }
   return { ...episode, id, turns: [...turns.slice(0, -1), ending] }
@@ -63,31 +73,46 @@ async function drawEndings(
   return endings
 }
 
+/** Draws and scores the endings of a member that concluded. */
+async function playEndings(
+  member: GroupMember,
+  { agent, observation, seed, count, step }: Branching & { readonly observation: Observation },
+  { reward, accuracy, signal }: Pick<PlayOptions, 'reward' | 'accuracy' | 'signal'>,
+): Promise<GroupMember[]> {
+  const { truth, place } = member
+  const endings = await drawEndings(member, agent, observation, { seed, count, signal })
+  const branches: GroupMember[] = []
+  for (const episode of endings) {
+    const rewards = { reward, accuracy }
+    const scores = await scoreEpisode(episode, graderView(truth), rewards, { signal, step })
+    branches.push({ place, truth, episode, score: scores.reward, right: scores.accuracy.total })
+  }
+  return branches
+}
+
+/** How a member is branched. */
+interface Branching {
+  readonly agent: Agent
+  /** Seed of the member's agent: its endings are keyed by it. */
+  readonly seed: number
+  readonly count: number
+  readonly step: number
+}
+
 /**
  * Branches a member at its conclusion: the consultation up to it, with the mean total of its endings, and one member per
  * ending, of which only the last move learns. Every ending is closed without an answer, so that the env need not play
  * the consultation again. A consultation that reached no diagnosis, or has no total, stays as it is.
  */
-export async function branchEndings(
+async function branchEndings(
   member: GroupMember,
-  { agent, observation, seed, count, step }: {
-    readonly agent: Agent
-    readonly observation: Observation | undefined
-    /** Seed of the member's agent: its endings are keyed by it. */
-    readonly seed: number
-    readonly count: number
-    readonly step: number
-  },
-  { reward, accuracy, signal }: Pick<PlayOptions, 'reward' | 'accuracy' | 'signal'>,
+  branching: Branching & { readonly observation: Observation | undefined },
+  options: Pick<PlayOptions, 'reward' | 'accuracy' | 'signal'>,
 ): Promise<GroupMember[]> {
-  const { episode, score, truth, place } = member
+  const { episode, score } = member
+  const { observation } = branching
   if (!observation || episode.stop !== 'diagnosed' || score.total === null) return [member]
-  const endings = await drawEndings(member, agent, observation, { seed, count, signal })
-  const branches: GroupMember[] = []
-  for (const ending of endings) {
-    const scores = await scoreEnding(ending, truth, { reward, accuracy, signal, step })
-    branches.push({ place, truth, episode: ending, score: scores.reward, right: scores.accuracy.total })
-  }
+  const branches = await playEndings(member, { ...branching, observation }, options)
   const totals = branches.flatMap((branch) => branch.score.total ?? [])
   if (totals.length === 0) return [member]
   const right = branches.flatMap((branch) => branch.right ?? [])
@@ -100,10 +125,18 @@ export async function branchEndings(
   return [trunk, ...branches]
 }
 
-const scoreEnding = (
-  episode: Episode,
-  truth: Case,
-  { reward, accuracy, signal, step }: Pick<PlayOptions, 'reward' | 'accuracy' | 'signal'> & {
-    readonly step: number
-  },
-) => scoreEpisode(episode, graderView(truth), { reward, accuracy }, { signal, step })
+/** Plays and scores one member and branches it at its conclusion; returns the fault if its world failed. */
+export async function playBranches(
+  options: PlayOptions,
+  { agent, name }: { readonly agent: Agent; readonly name: string },
+  job: RolloutJob,
+  count: number,
+): Promise<readonly (GroupMember | Fault)[]> {
+  const { agent: watchedAgent, last } = watched(agent)
+  const member = await playMember(options, { agent: watchedAgent, name }, job)
+  if (Fault.is(member) || count === 0) return [member]
+  const { step, place } = job
+  const { agentSeed } = groupSeeds(options.seed ?? 0, step, place, job.member)
+  const branch = { agent, observation: last(), seed: agentSeed, count, step }
+  return branchEndings(member, branch, options)
+}

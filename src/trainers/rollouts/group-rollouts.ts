@@ -9,7 +9,6 @@ import { type Reward, type Score, unavailableReason } from '../../reward.js'
 import { play } from '../../rollout.js'
 import { groupSeeds } from '../../seed.js'
 import type { TrainingEmitter } from '../events.js'
-import { branchEndings, watched } from './endings.js'
 
 /** World options of training rollouts: cases, env, rewards and seed. */
 export interface PlayOptions {
@@ -79,22 +78,6 @@ export async function playMember(
   if (trouble !== undefined)
     events.emit('fault-met', new Fault('component-failed', trouble), `${at} (${episode.caseId})`)
   return { place, truth, episode, score: scores.reward, right: scores.accuracy.total }
-}
-
-/** Plays and scores one member and branches it at its conclusion; returns the fault if its world failed. */
-export async function playBranches(
-  options: PlayOptions,
-  { agent, name }: { readonly agent: Agent; readonly name: string },
-  job: RolloutJob,
-  count: number,
-): Promise<readonly (GroupMember | Fault)[]> {
-  const { agent: watchedAgent, last } = watched(agent)
-  const member = await playMember(options, { agent: watchedAgent, name }, job)
-  if (Fault.is(member) || count === 0) return [member]
-  const { step, place } = job
-  const { agentSeed } = groupSeeds(options.seed ?? 0, step, place, job.member)
-  const branch = { agent, observation: last(), seed: agentSeed, count, step }
-  return branchEndings(member, branch, options)
 }
 
 /** Number of the first case that dynamic sampling draws: no step without it comes that far. */
