@@ -131,105 +131,129 @@ function addQuestionValues(
   }
 }
 
-/**
- * Creates the head of a policy shape; it has one working memory, so one state at a time.
- * Long because its two directions share that memory.
- */
-export function policyHead(shape: PolicyShape) {
-  const buffer = headBuffer(shape)
-  const { conclusions, others, gate, values } = shape
+/** A head's shape, its working memory, and the scores of the other actions. */
+interface HeadParts {
+  readonly shape: PolicyShape
+  readonly buffer: HeadBuffer
+  readonly raw: Float64Array
+}
+
+/** Log-odds of concluding, before the reserve. */
+function leanOf(gate: Float64Array, { top, spread }: HeadBuffer, turnsLeft: number): number {
+  const sure = gate[clockTicks]! * top + gate[clockTicks + 1]! * spread
+  return gate[Math.min(turnsLeft, clockTicks - 1)]! + gate[clockTicks + 2]! + sure
+}
+
+function writeLogits(
+  { shape, buffer, raw }: HeadParts,
+  weights: PolicyWeights,
+  scores: Float64Array,
+  turnsLeft: number,
+  { mask, at, logits }: { mask: Uint8Array; at: number; logits: Float64Array },
+): void {
+  const { conclusions, others, gate } = shape
+  const shift = readBelief(buffer, scores)
+  addQuestionValues(buffer, shape, weights, raw)
+  let open = 0
+  for (let i = 0; i < others.length; i++)
+    if (mask[at + others[i]!] === 1) open++
+    else raw[i] = Number.NEGATIVE_INFINITY
+  if (open === 0) buffer.shares.fill(0)
+  const norm = open > 0 ? softmax(raw, buffer.shares) : 0
+  const level = open > 0 ? leanOf(weights.rows[gate]!, buffer, turnsLeft) - reserve : 0
+  for (let d = 0; d < conclusions.length; d++) logits[conclusions[d]!] = scores[d]! - shift + level
+  for (let i = 0; i < others.length; i++) logits[others[i]!] = raw[i]! - norm
+}
+
+/** Adds what the belief did through the questions' values and the gate to the slopes of the scores. */
+function addBeliefSlopes(
+  { shape, buffer }: HeadParts,
+  { rows }: PolicyWeights,
+  gradient: readonly Float64Array[],
+  topSlope: number,
+  spreadSlope: number,
+): void {
+  const { belief, otherSlopes, scoreSlopes, best, spread } = buffer
+  const scale = belief.length > 1 ? Math.log(belief.length) : 1
+  let mean = 0
+  for (let d = 0; d < belief.length; d++) {
+    const p = belief[d]!
+    let slope = d === best ? topSlope : 0
+    const weight = p - floor
+    if (weight > 0) {
+      const row = rows[shape.values + d]!
+      const into = gradient[shape.values + d]!
+      for (let i = 0; i < otherSlopes.length; i++) {
+        slope += otherSlopes[i]! * row[i]!
+        into[i]! += weight * otherSlopes[i]!
+      }
+    }
+    // d entropy / d score = -p (log p + entropy).
+    if (p > 0) scoreSlopes[d]! -= spreadSlope * p * (Math.log(p) / scale + spread)
+    scoreSlopes[d]! += p * slope
+    mean += p * slope
+  }
+  for (let d = 0; d < belief.length; d++) scoreSlopes[d]! -= belief[d]! * mean
+}
+
+function addSlopes(
+  parts: HeadParts,
+  weights: PolicyWeights,
+  gradient: readonly Float64Array[],
+  turnsLeft: number,
+  { slopes, at }: { readonly slopes: Float64Array; readonly at: number },
+): void {
+  const { shape, buffer } = parts
+  const { conclusions, others, gate } = shape
   const { belief, shares, scoreSlopes, otherSlopes } = buffer
-  const raw = new Float64Array(others.length)
+  let lean = 0
+  for (let d = 0; d < conclusions.length; d++) lean += slopes[at + conclusions[d]!]!
+  for (let d = 0; d < conclusions.length; d++)
+    scoreSlopes[d] = slopes[at + conclusions[d]!]! - belief[d]! * lean
+  let total = 0
+  for (let i = 0; i < others.length; i++) total += slopes[at + others[i]!]!
+  const bias = gradient[shape.bias]!
+  for (let i = 0; i < others.length; i++) {
+    otherSlopes[i] = slopes[at + others[i]!]! - shares[i]! * total
+    bias[i]! += otherSlopes[i]!
+  }
+  // Where nothing else is open, the gate is 0 whatever its weights are.
+  if (others.length === 0 || shares.every((share) => share === 0)) return
+  const row = weights.rows[gate]!
+  const own = gradient[gate]!
+  own[Math.min(turnsLeft, clockTicks - 1)]! += lean
+  own[clockTicks]! += lean * buffer.top
+  own[clockTicks + 1]! += lean * buffer.spread
+  own[clockTicks + 2]! += lean
+  addBeliefSlopes(parts, weights, gradient, lean * row[clockTicks]!, lean * row[clockTicks + 1]!)
+}
+
+/** Creates the head of a policy shape; it has one working memory, so one state at a time. */
+export function policyHead(shape: PolicyShape) {
+  const parts = { shape, buffer: headBuffer(shape), raw: new Float64Array(shape.others.length) }
   return {
-    buffer,
+    buffer: parts.buffer,
     /**
      * Writes the logits of all actions for the scores of the conclusions.
-     * @param mask 1 for allowed actions, read from index `at` on
+     * @param seen `mask`: 1 for allowed actions, read from index `at` on; `logits`: written
      */
-    forward(
+    forward: (
       weights: PolicyWeights,
       scores: Float64Array,
       turnsLeft: number,
-      { mask, at, logits }: { mask: Uint8Array; at: number; logits: Float64Array },
-    ): void {
-      const shift = readBelief(buffer, scores)
-      addQuestionValues(buffer, shape, weights, raw)
-      let open = 0
-      for (let i = 0; i < others.length; i++)
-        if (mask[at + others[i]!] === 1) open++
-        else raw[i] = Number.NEGATIVE_INFINITY
-      if (open === 0) shares.fill(0)
-      const norm = open > 0 ? softmax(raw, shares) : 0
-      const row = weights.rows[gate]!
-      const sure = row[clockTicks]! * buffer.top + row[clockTicks + 1]! * buffer.spread
-      const lean = row[Math.min(turnsLeft, clockTicks - 1)]! + row[clockTicks + 2]! + sure
-      const level = open > 0 ? lean - reserve : 0
-      for (let d = 0; d < conclusions.length; d++)
-        logits[conclusions[d]!] = scores[d]! - shift + level
-      for (let i = 0; i < others.length; i++) logits[others[i]!] = raw[i]! - norm
-    },
+      seen: { readonly mask: Uint8Array; readonly at: number; readonly logits: Float64Array },
+    ): void => writeLogits(parts, weights, scores, turnsLeft, seen),
     /**
      * Gradient of the last `forward`, from d loss / d logit of all actions: adds to the fixed rows' `gradient`, and
      * leaves d loss / d score in `buffer.scoreSlopes`.
      */
-    backward(
+    backward: (
       weights: PolicyWeights,
       gradient: readonly Float64Array[],
       turnsLeft: number,
       slopes: Float64Array,
       at: number,
-    ): void {
-      let lean = 0
-      for (let d = 0; d < conclusions.length; d++) lean += slopes[at + conclusions[d]!]!
-      for (let d = 0; d < conclusions.length; d++)
-        scoreSlopes[d] = slopes[at + conclusions[d]!]! - belief[d]! * lean
-      let total = 0
-      for (let i = 0; i < others.length; i++) total += slopes[at + others[i]!]!
-      const bias = gradient[shape.bias]!
-      for (let i = 0; i < others.length; i++) {
-        otherSlopes[i] = slopes[at + others[i]!]! - shares[i]! * total
-        bias[i]! += otherSlopes[i]!
-      }
-      // Where nothing else is open, the gate is 0 whatever its weights are.
-      if (others.length === 0 || shares.every((share) => share === 0)) return
-      const row = weights.rows[gate]!
-      const own = gradient[gate]!
-      own[Math.min(turnsLeft, clockTicks - 1)]! += lean
-      own[clockTicks]! += lean * buffer.top
-      own[clockTicks + 1]! += lean * buffer.spread
-      own[clockTicks + 2]! += lean
-      addBeliefSlopes(weights, gradient, lean * row[clockTicks]!, lean * row[clockTicks + 1]!)
-    },
-  }
-
-  /** Adds what the belief did through the questions' values and the gate. */
-  function addBeliefSlopes(
-    { rows }: PolicyWeights,
-    gradient: readonly Float64Array[],
-    topSlope: number,
-    spreadSlope: number,
-  ): void {
-    const { best, spread } = buffer
-    const scale = belief.length > 1 ? Math.log(belief.length) : 1
-    let mean = 0
-    for (let d = 0; d < belief.length; d++) {
-      const p = belief[d]!
-      let slope = d === best ? topSlope : 0
-      const weight = p - floor
-      if (weight > 0) {
-        const row = rows[values + d]!
-        const into = gradient[values + d]!
-        for (let i = 0; i < otherSlopes.length; i++) {
-          slope += otherSlopes[i]! * row[i]!
-          into[i]! += weight * otherSlopes[i]!
-        }
-      }
-      // d entropy / d score = -p (log p + entropy).
-      if (p > 0) scoreSlopes[d]! -= spreadSlope * p * (Math.log(p) / scale + spread)
-      scoreSlopes[d]! += p * slope
-      mean += p * slope
-    }
-    for (let d = 0; d < belief.length; d++) scoreSlopes[d]! -= belief[d]! * mean
+    ): void => addSlopes(parts, weights, gradient, turnsLeft, { slopes, at }),
   }
 }
 

@@ -26,39 +26,42 @@ export interface PrefixState {
   readonly block: number[]
 }
 
-/**
- * Creates the feature extractor of a policy over an action space, which reads token streams one token at a time.
- * Long because what a token means is one list of cases.
- */
+/** Adds a feature that is not active yet. */
+function addFeature(state: PrefixState, feature: number, value: number): void {
+  if (state.known.has(feature)) return
+  state.known.add(feature)
+  state.features.push(feature)
+  state.values.push(value)
+}
+
+/** Turns the collected tokens of a reply into features; of pairs, the slot stands above the statement's id. */
+function closeBlock(
+  state: PrefixState,
+  intakeSlot: number,
+  isStatement: Tokenizer['isStatement'],
+): void {
+  const words = state.block.reduce((sum, token) => sum + (isStatement(token) ? 0 : 1), 0)
+  // A long reply must not dominate: the squares of its words' values sum to 1.
+  const share = 1 / Math.sqrt(Math.max(1, words))
+  for (const token of state.block) {
+    const statement = isStatement(token)
+    // A complaint's words are its own features, above the pairs of the last slot: "no pain" in a reply must not count as
+    // the complaint's "pain".
+    const own = !statement && state.slot === intakeSlot ? (intakeSlot + 5) * wordBuckets : 0
+    addFeature(state, own + token, statement ? 1 : share)
+    if (statement) addFeature(state, (state.slot + 3) * wordBuckets + token, pairValue)
+  }
+  state.block.length = 0
+}
+
+/** Creates the feature extractor of a policy over an action space, which reads token streams one token at a time. */
 export function featureExtractor(
   actionSpace: ActionSpace,
   { actions, isClock, isStatement, turnsLeft }: Tokenizer,
 ) {
   const intakeSlot = actions
-  // Above the pairs of the last slot.
-  const intakeWords = (intakeSlot + 5) * wordBuckets
   const { repeatable = false } = actionSpace
   const concludes = actionSpace.actions.map(({ kind }) => repeatable || kind === 'diagnose')
-  const add = (state: PrefixState, feature: number, value: number): void => {
-    if (state.known.has(feature)) return
-    state.known.add(feature)
-    state.features.push(feature)
-    state.values.push(value)
-  }
-  /** Turns the collected tokens of a reply into features; of pairs, the slot stands above the statement's id. */
-  const closeBlock = (state: PrefixState): void => {
-    const words = state.block.reduce((sum, token) => sum + (isStatement(token) ? 0 : 1), 0)
-    // A long reply must not dominate: the squares of its words' values sum to 1.
-    const share = 1 / Math.sqrt(Math.max(1, words))
-    for (const token of state.block) {
-      const statement = isStatement(token)
-      // A complaint's words are its own features: "no pain" in a reply must not count as the complaint's "pain".
-      const own = !statement && state.slot === intakeSlot ? intakeWords : 0
-      add(state, own + token, statement ? 1 : share)
-      if (statement) add(state, (state.slot + 3) * wordBuckets + token, pairValue)
-    }
-    state.block.length = 0
-  }
   return {
     /** Number of actions. */
     actions,
@@ -74,7 +77,7 @@ export function featureExtractor(
     /** Reads one token into the state. */
     read(state: PrefixState, token: number): void {
       if (isClock(token)) {
-        closeBlock(state)
+        closeBlock(state, intakeSlot, isStatement)
         state.turnsLeft = turnsLeft(token)
       } else if (token < actions) {
         state.taken[token] = 1

@@ -55,18 +55,13 @@ type CacheEntry = Pick<TokenSegment, 'mask' | 'promptLength'> & {
   readonly features: SegmentFeatures
 }
 
-/**
- * Creates an empty cache, which extracts the features of each segment once, for weights that only ever gain rows. It
- * serves the weights of one run; after a checkpoint is loaded, create a new one.
- * Long because its two readers share one cache.
- * @param firstRow row of the first feature
- */
-export function featureCache(extractor: FeatureExtractor, firstRow: number) {
+/** Creates a function that extracts the features of each segment once. */
+function featureFinder(extractor: FeatureExtractor): (segment: TokenSegment) => SegmentFeatures {
   // Keyed by tokens, which a copy of a segment with other advantages or log-probs keeps. Mask and prompt length are
   // compared too: the same tokens may be trained on with other masks.
   const cache = new WeakMap<Int32Array, CacheEntry>()
 
-  const find = (segment: TokenSegment): SegmentFeatures => {
+  return (segment) => {
     const { tokens, mask, promptLength } = segment
     const entry = cache.get(tokens)
     if (entry && entry.mask === mask && entry.promptLength === promptLength) return entry.features
@@ -74,7 +69,15 @@ export function featureCache(extractor: FeatureExtractor, firstRow: number) {
     cache.set(tokens, { features, mask, promptLength })
     return features
   }
+}
 
+/**
+ * Creates an empty cache, which extracts the features of each segment once, for weights that only ever gain rows. It
+ * serves the weights of one run; after a checkpoint is loaded, create a new one.
+ * @param firstRow row of the first feature
+ */
+export function featureCache(extractor: FeatureExtractor, firstRow: number) {
+  const find = featureFinder(extractor)
   return {
     /** `rowOf` with a new row for every feature of the segments that had none, in their order. */
     addRows(segments: readonly TokenSegment[], rowOf: ReadonlyMap<number, number>) {
