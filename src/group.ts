@@ -36,6 +36,7 @@ export const advantageNames = [
   'dr-grpo',
   'grpo',
   'rloo',
+  'max-rl',
   'reinforce-plus-plus',
   'reinforce-plus-plus-baseline',
   'lite-ppo',

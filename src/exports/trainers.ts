@@ -74,6 +74,7 @@ export {
   drGrpoAdvantages,
   grpoAdvantages,
   grpoVariants,
+  maxRlAdvantages,
   passKAdvantages,
   remaxAdvantages,
   rlooAdvantages,

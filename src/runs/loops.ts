@@ -94,10 +94,10 @@ const playOptions = (parts: LoopParts, training: GrpoTraining | PpoTraining) => 
 })
 
 function runGrpo(training: GrpoTraining, parts: LoopParts): Promise<LoopSummary> {
-  const { resampleMost, groupsPerStep, groupSize, maxStaleness, offPolicy } = training
+  const { resampleMost, groupsPerStep, groupSize, maxStaleness, endings, offPolicy } = training
   return trainGrpo({
     ...playOptions(parts, training),
-    ...{ groupsPerStep, groupSize, maxStaleness },
+    ...{ groupsPerStep, groupSize, maxStaleness, endings },
     ...withoutUndefined({ begun: parts.begun, offPolicy }),
     advantages: namedAdvantages(training.advantages),
     policy: training.groups,

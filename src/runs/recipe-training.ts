@@ -166,6 +166,8 @@ const Grpo = z.strictObject({
     .prefault({}),
   /** Dynamic sampling (DAPO): draws groups until `groupsPerStep` have non-zero variance, at most this many. */
   resampleMost: Count.exactOptional(),
+  /** Diagnoses drawn where each consultation concludes: siblings that share all before it. 0: the one it ended with. */
+  endings: z.number().int().min(0).default(grpoDefaults.endings),
   /** Most policy versions a rollout may lag behind; above 0, runs are not reproducible. */
   maxStaleness: z.number().int().min(0).default(grpoDefaults.maxStaleness),
   /** What is rejected as too far off policy before the loss, and how a correction's weights are scaled. */

@@ -39,6 +39,18 @@ const turnsExpected = 'expected a whole number from 1, or the least and the most
 
 const TurnRange = z.tuple([Count, Count]).refine(([least, most]) => least <= most)
 
+/** A stage of a curriculum: another tier, shorter consultations, or both, for `steps` steps. */
+const Stage = z
+  .strictObject({
+    tier: z.enum(tierNames).exactOptional(),
+    /** Most actions of a consultation; 1 is the diagnosis alone, from the complaint. */
+    maxTurns: Count.exactOptional(),
+    steps: Count,
+  })
+  .refine(({ tier, maxTurns }) => tier !== undefined || maxTurns !== undefined, {
+    error: 'expected `tier` or `maxTurns`, which make the stage another task, got neither',
+  })
+
 const Seed = z.number().int().min(0).max(maxSeed)
 
 /** Whether an unchecked recipe has no section that its backend does not read. */
@@ -66,8 +78,8 @@ const Fields = z
         /** A case file (JSONL); without one, cases are generated. */
         file: z.string().optional(),
         tier: z.enum(tierNames).default('easy'),
-        /** Easier tiers to train on first, each for `steps` steps; held-out cases are always of `tier`. */
-        curriculum: z.array(z.strictObject({ tier: z.enum(tierNames), steps: Count })).default([]),
+        /** Easier stages to train on first; held-out cases are always of `tier`, with `env.maxTurns`. */
+        curriculum: z.array(Stage).default([]),
         /** Disease groups to keep; all by default. */
         clinic: z.array(z.string()).optional(),
         /** Share of a file's cases that training never sees. */

@@ -52,7 +52,7 @@ function checkEnvCase(env: Env): Env {
   }
 }
 
-/** Source of training cases and envs by step: easier tiers first, where the recipe has a curriculum. */
+/** Source of training cases and envs by step: easier stages first, where the recipe has a curriculum. */
 export interface Curriculum {
   /** The n-th training case, of the tier of `step`. */
   readonly caseAt: (n: number, step: number) => Case
@@ -84,9 +84,10 @@ export async function openTask(
     )
   const stages: { readonly until: number; readonly task: Task }[] = []
   let until = 0
-  for (const { tier, steps } of recipe.cases.curriculum) {
+  for (const { tier = recipe.cases.tier, maxTurns, steps } of recipe.cases.curriculum) {
     until += steps
-    const easier = await taskOf({ ...recipe, cases: { ...recipe.cases, tier } }, parts)
+    const env = { ...recipe.env, ...withoutUndefined({ maxTurns }) }
+    const easier = await taskOf({ ...recipe, env, cases: { ...recipe.cases, tier } }, parts)
     if (easier.actionSpace.fingerprint !== last.actionSpace.fingerprint)
       throw new Fault(
         'bad-input',

@@ -35,6 +35,7 @@ export const grpoDefaults = {
   groupsPerStep: 32,
   groupSize: 8,
   maxStaleness: 0,
+  endings: 0,
 } as const
 
 /** Settings of PPO. `learningRate`, `coefficient` and `range` are the critic's. */

@@ -81,4 +81,18 @@ describe('the course of a recipe', () => {
     expect(await turnsAt(1)).toBeLessThan(await turnsAt(3))
     expect(course.maxTurns).toBe(task.maxTurns)
   })
+
+  test('plays shorter consultations first, of the same patients', async () => {
+    const short = recipeOf({
+      cases: { clinic: ['headache'], curriculum: [{ maxTurns: 1, steps: 2 }], heldOut: 4 },
+    })
+    const { curriculum: course, task } = await openTask(short)
+    const turnsAt = async (step: number) => {
+      await using env = course.makeEnv(step)
+      const options = { case: course.caseAt(0, step) }
+      return (await env.reset({ seed: 0, options })).observation.turnsLeft
+    }
+    expect([await turnsAt(2), await turnsAt(3)]).toEqual([1, task.maxTurns])
+    expect(course.caseAt(0, 1).id).toBe(course.caseAt(0, 3).id)
+  })
 })

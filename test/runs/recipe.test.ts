@@ -155,6 +155,16 @@ describe('is refused with file, line, path and value:', () => {
       /^r\.yaml:3: cases\.curriculum\.0\.step: .*\(did you mean `cases\.curriculum\.0\.steps`\?\)/m,
     ],
     [
+      'a stage of a curriculum that names no other cases',
+      'cases:\n  curriculum:\n    - { steps: 3 }\n',
+      /^r\.yaml:3: cases\.curriculum\.0: expected `tier` or `maxTurns`.*got neither/m,
+    ],
+    [
+      'a number of endings below 0',
+      'training:\n  endings: -1\n',
+      /^r\.yaml:2: training\.endings: .*got `-1`/m,
+    ],
+    [
       'a key at the wrong place',
       'learningRate: 0.1\n',
       /^r\.yaml:1: learningRate: .*\(did you mean `training\.adam\.learningRate`\?\)/,

@@ -90,7 +90,7 @@ describe('exactly the broken promises are reported when a backend', () => {
     changed((inner, state) => ({
       load: async (folder) => {
         await inner.load(folder)
-        state.critic.adam.mean.fill(0)
+        state.critic.adam.mean[0]?.fill(0)
       },
     })),
   )

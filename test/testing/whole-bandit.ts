@@ -3,12 +3,12 @@ import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Backend, Capabilities } from '../../src/backend.js'
 import { assertSteppable } from '../../src/backend.js'
-import type { CriticTargets, TokenSegment, TrainBatch } from '../../src/batch.js'
+import type { AdamSettings, CriticTargets, TokenSegment, TrainBatch } from '../../src/batch.js'
 import { normaliserKinds, objectiveKinds } from '../../src/batch.js'
 import { Fault } from '../../src/error.js'
 import { pickWeighted } from '../../src/seed.js'
 import type { AdamState } from '../../src/trainers/embedded/adam.js'
-import { adamStep, norm } from '../../src/trainers/embedded/adam.js'
+import { adamStep, norm, zeroAdam } from '../../src/trainers/embedded/adam.js'
 import { valueLoss } from '../../src/trainers/losses/critic-targets.js'
 import { stepReport } from '../../src/trainers/losses/step-report.js'
 
@@ -22,15 +22,17 @@ export const everything: Capabilities = {
   exports: [],
 }
 
-/** Weights and what an optimiser remembers of them. */
+/** Weights, in one row, and what an optimiser remembers of them. */
 interface Learner {
   weights: Float64Array
   readonly adam: AdamState
 }
-const learner = (size: number): Learner => ({
-  weights: new Float64Array(size),
-  adam: { steps: 0, mean: new Float64Array(size), square: new Float64Array(size) },
-})
+const learner = (size: number): Learner => ({ weights: new Float64Array(size), adam: zeroAdam() })
+
+const stepLearner = (own: Learner, gradient: Float64Array, adam: AdamSettings): void => {
+  const [weights = own.weights] = adamStep([own.weights], [0], [gradient], own.adam, adam)
+  own.weights = weights
+}
 
 export interface WholeState {
   policy: Learner
@@ -92,7 +94,7 @@ function criticise(critic: Learner, batch: TrainBatch, targets: CriticTargets) {
       drawn++
     })
   })
-  critic.weights = adamStep(critic.weights, gradient, critic.adam, targets.adam)
+  stepLearner(critic, gradient, targets.adam)
   return { loss: loss / drawn, explained: 0 }
 }
 
@@ -101,7 +103,11 @@ const pack = (state: WholeState): string =>
 
 const unpack = ({ weights, adam }: Learner): Learner => ({
   weights: Float64Array.from(weights),
-  adam: { ...adam, mean: Float64Array.from(adam.mean), square: Float64Array.from(adam.square) },
+  adam: {
+    steps: [...adam.steps],
+    mean: adam.mean.map((row) => Float64Array.from(row)),
+    square: [...adam.square],
+  },
 })
 
 export function wholeBandit(
@@ -149,8 +155,8 @@ export function wholeBandit(
         })
       })
       const { policy, critic } = state
-      policy.weights = adamStep(policy.weights, gradient, policy.adam, batch.adam)
-      const report = sums.report(++state.version, norm(gradient))
+      stepLearner(policy, gradient, batch.adam)
+      const report = sums.report(++state.version, norm([gradient]))
       return batch.critic ? { ...report, critic: criticise(critic, batch, batch.critic) } : report
     },
     async logprobs(segments, { reference = false } = {}) {

@@ -14,7 +14,13 @@ import {
   reinforcePlusPlusAdvantages,
   reinforcePlusPlusBaselineAdvantages,
 } from './per-batch.js'
-import { drGrpoAdvantages, grpoAdvantages, passKAdvantages, rlooAdvantages } from './per-group.js'
+import {
+  drGrpoAdvantages,
+  grpoAdvantages,
+  maxRlAdvantages,
+  passKAdvantages,
+  rlooAdvantages,
+} from './per-group.js'
 
 type Baseline = NonNullable<GroupPolicy['baseline']>
 
@@ -50,6 +56,8 @@ export function namedAdvantages(name: AdvantageName): AdvantageMethod {
       return { per: 'group', estimate: grpoAdvantages() }
     case 'rloo':
       return { per: 'group', estimate: rlooAdvantages() }
+    case 'max-rl':
+      return { per: 'group', estimate: maxRlAdvantages() }
     case 'reinforce-plus-plus':
       return { per: 'batch', estimate: reinforcePlusPlusAdvantages(), baseline: 'elsewhere' }
     case 'reinforce-plus-plus-baseline':

@@ -60,6 +60,15 @@ export const passKAdvantages =
   }
 
 /**
+ * MaxRL (Tajwar et al. 2026, maximum likelihood reinforcement learning): centred on the group mean and divided by it. A rare
+ * success counts as much as it would by the likelihood of the right answer. A group whose mean is not above 0 gets zeros.
+ */
+export const maxRlAdvantages = (): AdvantageEstimator => (totals) => {
+  const mean = totals.reduce((sum, total) => sum + total, 0) / totals.length
+  return [...standardise(totals, { std: 'none' })].map((centred) => (mean > 0 ? centred / mean : 0))
+}
+
+/**
  * ReMax (Li et al. 2023, arXiv:2310.10505): each total minus the total of a greedy rollout of the same case.
  * It does not compare siblings: form its groups with `baseline: 'elsewhere'`.
  * @throws RangeError for a greedy total that is not finite
@@ -75,4 +84,5 @@ export const advantageEstimators = {
   grpo: grpoAdvantages(),
   'dr-grpo': drGrpoAdvantages(),
   rloo: rlooAdvantages(),
+  'max-rl': maxRlAdvantages(),
 } as const satisfies Record<string, AdvantageEstimator>

@@ -1,22 +1,30 @@
 /**
- * The embedded backend: a linear softmax policy over utterances in TypeScript. No Python, no GPU, no key.
+ * The embedded backend: a policy over utterances by belief, in TypeScript. No Python, no GPU, no key.
  *
  * It samples token ids, takes the same batches and the same clipped loss as every other backend, and steps
  * with Adam, so the whole path from case to weights is real on any laptop.
  */
 import { assertSteppable, type Backend, type Capabilities, type StepReport } from '../../backend.js'
-import { normaliserKinds, objectiveKinds, type TokenSegment, type TrainBatch } from '../../batch.js'
+import type { AdamSettings, TokenSegment, TrainBatch } from '../../batch.js'
+import { normaliserKinds, objectiveKinds } from '../../batch.js'
 import type { ActionSpace } from '../../knowledge/action-space.js'
 import { writeFileAtomically } from '../../storage/atomic-write.js'
 import { assertTrainable } from '../batches/segments.js'
 import { assertCriticTargets } from '../losses/critic-targets.js'
 import { entropyWeight } from '../losses/entropy-bonus.js'
 import { stepReport } from '../losses/step-report.js'
-import { type AdamState, adamStep, norm, padWithZeros } from './adam.js'
+import { type AdamState, adamStep, norm, zeroAdam } from './adam.js'
+import {
+  type PolicyShape,
+  type PolicyWeights,
+  policyShape,
+  rowWidth,
+  zeroWeights,
+} from './belief.js'
 import { type Critic, criticGradient, predictValues, zeroCritic } from './critic.js'
 import { demonstrationSegments } from './demonstration.js'
 import { type SegmentPasses, segmentPasses } from './gradient.js'
-import { type FeatureExtractor, featureExtractor, type PolicyWeights } from './policy.js'
+import { type FeatureExtractor, featureExtractor } from './policy.js'
 import { sampler as makeSampler } from './sampler.js'
 import { type FeatureCache, featureCache } from './segment-features.js'
 import { tokenizer as makeTokenizer } from './tokenizer.js'
@@ -42,30 +50,33 @@ export interface EmbeddedOptions {
 interface EmbeddedLearner {
   readonly actionSpace: ActionSpace
   readonly extractor: FeatureExtractor
+  readonly shape: PolicyShape
   readonly passes: SegmentPasses
   weights: PolicyWeights
   optimiser: AdamState
   critic: Critic
   policyVersion: number
-  /** Gradient buffer, rows × actions. */
-  gradient: Float64Array
+  /** Gradient buffers by row, filled with zeros between steps. */
+  readonly gradient: Float64Array[]
   cache: FeatureCache
   /** The KL reference, with its own cache: its rows may be of a checkpoint that was loaded before this one. */
   reference: Pick<EmbeddedLearner, 'weights' | 'cache'>
 }
 
 function createLearner(actionSpace: ActionSpace, extractor: FeatureExtractor): EmbeddedLearner {
-  const weights: PolicyWeights = { rowOf: new Map(), rows: 0, values: new Float64Array(0) }
-  const cache = featureCache(extractor)
+  const shape = policyShape(extractor)
+  const weights = zeroWeights(shape)
+  const cache = featureCache(extractor, shape.fixed)
   return {
     actionSpace,
     extractor,
-    passes: segmentPasses(extractor.actions),
+    shape,
+    passes: segmentPasses(shape),
     weights,
-    optimiser: { steps: 0, mean: new Float64Array(0), square: new Float64Array(0) },
+    optimiser: zeroAdam(),
     critic: zeroCritic(),
     policyVersion: 0,
-    gradient: new Float64Array(0),
+    gradient: [],
     cache,
     reference: { weights, cache },
   }
@@ -85,49 +96,95 @@ function assertSegments(segments: readonly TokenSegment[], actions: number): voi
   })
 }
 
-/** Adds rows for new features and a gradient buffer of the same size, filled with zeros. */
+/** Adds rows of zeros for new features, and gradient buffers for them. */
 function growRows(learner: EmbeddedLearner, segments: readonly TokenSegment[]): void {
-  const { cache, weights, gradient, extractor } = learner
+  const { cache, weights, gradient, shape } = learner
   const rowOf = cache.addRows(segments, weights.rowOf)
-  const size = rowOf.size * extractor.actions
-  learner.weights = { rowOf, rows: rowOf.size, values: padWithZeros(weights.values, size) }
-  learner.gradient = gradient.length === size ? gradient.fill(0) : new Float64Array(size)
+  const rows = [...weights.rows]
+  const width = (row: number): Float64Array => new Float64Array(rowWidth(shape, row))
+  while (rows.length < shape.fixed + rowOf.size) rows.push(width(rows.length))
+  while (gradient.length < rows.length) gradient.push(width(gradient.length))
+  learner.weights = { rowOf, rows }
 }
 
-/** Takes one gradient step of policy and critic. Every check and gradient comes before the first update. */
-function takeStep(learner: EmbeddedLearner, batch: TrainBatch): StepReport {
-  const { segments, loss } = batch
-  assertSegments(segments, learner.extractor.actions)
-  if (batch.critic) assertCriticTargets(batch.critic, segments)
-  // New rows are zeros and change nothing, so they stay even if the step is refused below.
-  growRows(learner, segments)
-  const { weights, cache, gradient, critic, policyVersion } = learner
-  const sums = stepReport(loss, policyVersion)
+/** The rows that the segments of a batch can move: those that every policy has, and their features'. */
+function touchedRows(
+  { shape, weights, cache }: EmbeddedLearner,
+  segments: readonly TokenSegment[],
+): number[] {
+  const evidence = new Set<number>()
+  for (const segment of segments)
+    for (const row of cache.get(segment, weights.rowOf).rows) evidence.add(row)
+  return [...Array.from({ length: shape.fixed }, (_, row) => row), ...evidence].sort(
+    (a, b) => a - b,
+  )
+}
+
+/** Adds a batch's gradient to the learner's buffers. @throws RangeError if it is not finite */
+function addGradients(learner: EmbeddedLearner, batch: TrainBatch, touched: readonly number[]) {
+  const { weights, cache, gradient, policyVersion, passes } = learner
+  const sums = stepReport(batch.loss, policyVersion)
   const pass = { weights, gradient, sums }
-  const read = (segment: TokenSegment) => cache.get(segment, weights.rowOf)
-  segments.forEach((segment, s) => {
+  batch.segments.forEach((segment, s) => {
+    const features = cache.get(segment, weights.rowOf)
     const scales = {
       weight: batch.normaliser.perSegment[s]!,
-      bonus: entropyWeight(loss, batch.normaliser, s),
+      bonus: entropyWeight(batch.loss, batch.normaliser, s),
     }
-    learner.passes.addGradient(segment, read(segment), scales, pass)
+    passes.addGradient(segment, features, scales, pass)
   })
-  const report = sums.report(policyVersion + 1, norm(gradient))
+  const slopes = touched.map((row) => gradient[row]!)
+  const report = sums.report(policyVersion + 1, norm(slopes))
   if (!Number.isFinite(report.gradNorm))
     throw new RangeError(
       `Expected a finite gradient, got norm ${report.gradNorm}; nothing was applied`,
     )
-  const learned =
-    batch.critic &&
-    criticGradient(batch, batch.critic, { weights: critic.weights, rows: weights.rows, read })
-  const values = adamStep(weights.values, gradient, learner.optimiser, batch.adam)
-  learner.weights = { ...weights, values }
-  learner.policyVersion += 1
-  if (!batch.critic || !learned) return report
-  const old = padWithZeros(critic.weights, weights.rows)
-  const updated = adamStep(old, learned.gradient, critic.adam, batch.critic.adam)
-  learner.critic = { weights: updated, adam: critic.adam }
-  return { ...report, critic: learned.report }
+  return { slopes, report }
+}
+
+/**
+ * Adam's epsilon for the gate. Whether to stop is a few weights that every token moves: with Adam's usual one they run
+ * ahead of what is known, on the small gain of a short consultation, and a doctor who does not ask yet learns no answer.
+ */
+const gateEpsilon = 0.5
+
+/** Takes one gradient step of policy and critic. Every check and gradient comes before the first update. */
+function takeStep(learner: EmbeddedLearner, batch: TrainBatch): StepReport {
+  const { segments } = batch
+  assertSegments(segments, learner.extractor.actions)
+  if (batch.critic) assertCriticTargets(batch.critic, segments)
+  // New rows are zeros and change nothing, so they stay even if the step is refused below.
+  growRows(learner, segments)
+  const { weights, cache, critic } = learner
+  const touched = touchedRows(learner, segments)
+  try {
+    const { slopes, report } = addGradients(learner, batch, touched)
+    const read = (segment: TokenSegment) => cache.get(segment, weights.rowOf)
+    const learned = batch.critic && criticGradient(batch, batch.critic, critic, read)
+    const rows = adamStep(weights.rows, touched, slopes, learner.optimiser, batch.adam, {
+      row: learner.shape.gate,
+      epsilon: gateEpsilon,
+    })
+    learner.weights = { ...weights, rows }
+    learner.policyVersion += 1
+    if (!batch.critic || !learned) return report
+    learner.critic = stepCritic(critic, learned.gradient, batch.critic.adam)
+    return { ...report, critic: learned.report }
+  } finally {
+    for (const row of touched) learner.gradient[row]!.fill(0)
+  }
+}
+
+function stepCritic(
+  { rows, adam }: Critic,
+  gradient: ReadonlyMap<number, Float64Array>,
+  settings: AdamSettings,
+): Critic {
+  const touched = [...gradient.keys()].sort((a, b) => a - b)
+  const old = [...rows]
+  for (let row = old.length; row <= touched.at(-1)!; row++) old.push(new Float64Array(1))
+  const slopes = touched.map((row) => gradient.get(row)!)
+  return { rows: adamStep(old, touched, slopes, adam, settings), adam }
 }
 
 /** Log-probs along each segment's mask, 0 where masked; of the KL reference or of the current weights. */
@@ -154,7 +211,7 @@ function segmentValues(
   return segments.map((segment) => {
     const features = cache.get(segment, weights.rowOf)
     const out = new Float32Array(segment.mask.length)
-    predictValues(critic.weights, features).forEach((value, n) => {
+    predictValues(critic, features).forEach((value, n) => {
       out[features.positions[n]!] = value
     })
     return out
@@ -163,21 +220,19 @@ function segmentValues(
 
 async function save(learner: EmbeddedLearner, folder: string): Promise<void> {
   const { actionSpace, weights, optimiser, critic, policyVersion } = learner
-  const keys = [...weights.rowOf.keys()]
-  const policy = { policyVersion, keys, weights: weights.values, adam: { ...optimiser } }
   const { saveSnapshot } = await import('./checkpoint.js')
-  await saveSnapshot(folder, critic.adam.steps > 0 ? { ...policy, critic } : policy, actionSpace)
+  const snapshot = { policyVersion, weights, adam: optimiser, critic }
+  await saveSnapshot(folder, snapshot, actionSpace)
 }
 
 async function load(learner: EmbeddedLearner, folder: string): Promise<void> {
   const { loadSnapshot } = await import('./checkpoint.js')
-  const loaded = await loadSnapshot(folder, learner.actionSpace)
-  const rowOf = new Map(loaded.keys.map((key, row) => [key, row] as const))
+  const loaded = await loadSnapshot(folder, learner.actionSpace, learner.shape)
   // Rows have other meanings now, so features cached with the old ones are invalid.
-  learner.cache = featureCache(learner.extractor)
-  learner.weights = { rowOf, rows: loaded.keys.length, values: loaded.weights }
+  learner.cache = featureCache(learner.extractor, learner.shape.fixed)
+  learner.weights = loaded.weights
   learner.optimiser = loaded.adam
-  learner.critic = loaded.critic ?? zeroCritic()
+  learner.critic = loaded.critic
   learner.policyVersion = loaded.policyVersion
 }
 
@@ -189,13 +244,16 @@ async function exportWeights(
 ): Promise<void> {
   if (format !== 'json')
     throw new RangeError(`Expected an export format of json, got \`${format}\``)
-  const { actionSpace: vocabulary, weights, policyVersion } = learner
-  const actions = vocabulary.actions.length
-  const rows = [...weights.rowOf].map(([feature, row]) => ({
+  const { actionSpace: vocabulary, weights, shape, policyVersion } = learner
+  const [bias, gate, ...values] = weights.rows.slice(0, shape.fixed).map((row) => [...row])
+  const features = [...weights.rowOf].map(([feature, row]) => ({
     feature,
-    weights: [...weights.values.subarray(row * actions, (row + 1) * actions)],
+    weights: [...weights.rows[row]!],
   }))
-  await writeFileAtomically(file, JSON.stringify({ vocabulary, policyVersion, rows }))
+  await writeFileAtomically(
+    file,
+    JSON.stringify({ vocabulary, policyVersion, bias, gate, values, features }),
+  )
 }
 
 /** Creates a backend with a uniform policy over all utterances and a critic that predicts 0. */

@@ -1,46 +1,55 @@
 /**
- * A linear softmax policy over utterances whose state is a function of the token prefix.
+ * What the embedded policy reads: features of a token prefix, the weight rows they stand for, and its distribution.
  *
- * Features are pairs (action, word of the reply to it), the intake's words and the clock (turns left). Logits are
- * the sum of the features' weight rows. The trainer creates a row the first time a batch contains its feature, in
- * the batch's order, so the same batches make the same weights, however runs are interleaved. A doctor takes an action
- * at most once, and the last turn is for the diagnosis: both are part of the policy, in sampling and in training alike.
+ * Features are statements (whichever question brought them), pairs of action and statement, and words of the intake and the
+ * replies. A feature counts once in a consultation. The trainer creates a feature's row the first time a batch contains
+ * it, in the batch's order, so the same batches make the same weights, however runs are interleaved. A doctor takes an
+ * action at most once, and the last turn is for the diagnosis: both are part of the policy, in sampling and training.
  */
 import type { ActionSpace } from '../../knowledge/action-space.js'
 import { type Tokenizer, wordBuckets } from './tokenizer.js'
 
-/** Weights of one policy version; never written after they are made. */
-export interface PolicyWeights {
-  /** Row of each feature. Rows from `rows` on were added later and are not part of these weights. */
-  readonly rowOf: ReadonlyMap<number, number>
-  /** Number of rows. */
-  readonly rows: number
-  /** rows × actions, row-major. */
-  readonly values: Float64Array
-}
-
 /** State of a token prefix. Features are only ever added, so reading on costs no more than the new tokens. */
 export interface PrefixState {
-  /** Active features in the order they were added, without the clock. */
+  /** Active features in the order they were added. */
   readonly features: number[]
   /** Value of each feature. */
   readonly values: number[]
+  /** The active features. */
+  readonly known: Set<number>
   /** 1 for each action already taken. */
   readonly taken: Uint8Array
   turnsLeft: number
-  /** The last action, or the slot of the intake: the feature partner of the words that follow. */
+  /** The last action, or the slot of the intake: the feature partner of the statements that follow. */
   slot: number
-  /** Word tokens since the last action. */
+  /** Statement and word tokens since the last action. */
   readonly block: number[]
 }
 
-/** Turns the collected words of a reply into features. */
-function closeBlock(state: PrefixState, actions: number): void {
-  // A long reply must not dominate: the squares of a reply's values sum to 1.
-  const value = 1 / Math.sqrt(Math.max(1, state.block.length))
-  for (const word of state.block) {
-    state.features.push(state.slot * wordBuckets + (word - actions))
-    state.values.push(value)
+/** Adds a feature that is not active yet. */
+function addFeature(state: PrefixState, feature: number, value: number): void {
+  if (state.known.has(feature)) return
+  state.known.add(feature)
+  state.features.push(feature)
+  state.values.push(value)
+}
+
+/** Turns the collected tokens of a reply into features; of pairs, the slot stands above the statement's id. */
+function closeBlock(
+  state: PrefixState,
+  intakeSlot: number,
+  isStatement: Tokenizer['isStatement'],
+): void {
+  const words = state.block.reduce((sum, token) => sum + (isStatement(token) ? 0 : 1), 0)
+  // A long reply must not dominate: the squares of its words' values sum to 1.
+  const share = 1 / Math.sqrt(Math.max(1, words))
+  for (const token of state.block) {
+    const statement = isStatement(token)
+    // A complaint's words are its own features, above the pairs of the last slot: "no pain" in a reply must not count as
+    // the complaint's "pain".
+    const own = !statement && state.slot === intakeSlot ? (intakeSlot + 5) * wordBuckets : 0
+    addFeature(state, own + token, statement ? 1 : share)
+    if (statement) addFeature(state, (state.slot + 3) * wordBuckets + token, pairValue)
   }
   state.block.length = 0
 }
@@ -48,27 +57,27 @@ function closeBlock(state: PrefixState, actions: number): void {
 /** Creates the feature extractor of a policy over an action space, which reads token streams one token at a time. */
 export function featureExtractor(
   actionSpace: ActionSpace,
-  { actions, isClock, turnsLeft }: Tokenizer,
+  { actions, isClock, isStatement, turnsLeft }: Tokenizer,
 ) {
-  const [intakeSlot, clockSlot] = [actions, actions + 1]
+  const intakeSlot = actions
   const { repeatable = false } = actionSpace
   const concludes = actionSpace.actions.map(({ kind }) => repeatable || kind === 'diagnose')
   return {
     /** Number of actions. */
     actions,
+    /** Whether each action concludes (a diagnosis), or every one where actions are replies. */
+    concludes,
     /** True for token ids that are clock ticks. */
     isClock,
-    /** The feature that stands for the turns left. */
-    clockFeature: (state: PrefixState): number => clockSlot * wordBuckets + state.turnsLeft,
     /** State of the empty prefix. */
     initialState: (): PrefixState => ({
-      ...{ features: [], values: [], taken: new Uint8Array(actions) },
+      ...{ features: [0], values: [1], known: new Set([0]), taken: new Uint8Array(actions) },
       ...{ turnsLeft: 0, slot: intakeSlot, block: [] },
     }),
     /** Reads one token into the state. */
     read(state: PrefixState, token: number): void {
       if (isClock(token)) {
-        closeBlock(state, actions)
+        closeBlock(state, intakeSlot, isStatement)
         state.turnsLeft = turnsLeft(token)
       } else if (token < actions) {
         state.taken[token] = 1
@@ -83,23 +92,11 @@ export function featureExtractor(
   }
 }
 
+/** Value of a pair of action and statement; the statement alone has 1. */
+const pairValue = 0.5
+
 /** Extracts policy features from token streams. */
 export type FeatureExtractor = ReturnType<typeof featureExtractor>
-
-/** Computes into[i] += scale * from[at + i] for the whole of `into`. */
-export function addScaled(into: Float64Array, from: Float64Array, at: number, scale: number): void {
-  for (let i = 0; i < into.length; i++) into[i] = into[i]! + scale * from[at + i]!
-}
-
-/** Adds a scaled weight row to `into`. A row beyond these weights, or -1 for none, adds nothing. */
-export function addWeightRow(
-  into: Float64Array,
-  { rows, values }: PolicyWeights,
-  row: number,
-  scale: number,
-): void {
-  if (row >= 0 && row < rows) addScaled(into, values, row * into.length, scale)
-}
 
 /** An empty, reusable buffer for the policy's distribution over actions at one state. */
 export const actionDistribution = (actions: number) => ({

@@ -4,16 +4,17 @@ import { extendsParts } from '../../episode.js'
 import type { ActionSpace } from '../../knowledge/action-space.js'
 import { uniform } from '../../seed.js'
 import type { Action, Turn } from '../../turn.js'
-import type { FeatureExtractor, PolicyWeights, PrefixState } from './policy.js'
-import { actionDistribution, addWeightRow, maskedSoftmax } from './policy.js'
+import { addEvidence, type PolicyShape, type PolicyWeights, policyHead } from './belief.js'
+import type { FeatureExtractor, PrefixState } from './policy.js'
+import { actionDistribution, maskedSoftmax } from './policy.js'
 import type { Tokenizer } from './tokenizer.js'
 
 /** How far a consultation has been read, so that its next turn continues from there. */
 interface PrefixProgress {
   readonly prompt: readonly number[]
   readonly state: PrefixState
-  /** Sum of the weight rows of the first `added` features. */
-  readonly logits: Float64Array
+  /** Score of each conclusion: the sum of the evidence of the first `added` features. */
+  readonly scores: Float64Array
   added: number
 }
 
@@ -38,21 +39,32 @@ function argmax(logprobs: Float64Array): number {
 }
 
 /** Reads prompts incrementally: from the turn before, if its prompt is a prefix of this one. */
-function prefixReader(extractor: FeatureExtractor) {
+function prefixReader(extractor: FeatureExtractor, { conclusions }: PolicyShape) {
   const known = new WeakMap<Turn, PrefixProgress>()
   return (prompt: readonly number[], turns: readonly Turn[]): PrefixProgress => {
+    const now = turns.at(-1)
+    const same = now && known.get(now)
+    // Asked again at the same place, for another ending.
+    if (same && same.prompt.length === prompt.length && extendsParts(prompt, [same.prompt]))
+      return same
     const before = turns.at(-2)
     const earlier = before && known.get(before)
     if (before) known.delete(before)
     const from = earlier && extendsParts(prompt, [earlier.prompt]) ? earlier : undefined
     const state = from?.state ?? extractor.initialState()
     for (let i = from?.prompt.length ?? 0; i < prompt.length; i++) extractor.read(state, prompt[i]!)
-    const { logits = new Float64Array(extractor.actions), added = 0 } = from ?? {}
-    const progress = { prompt, state, logits, added }
-    const last = turns.at(-1)
-    if (last) known.set(last, progress)
+    const { scores = new Float64Array(conclusions.length), added = 0 } = from ?? {}
+    const progress = { prompt, state, scores, added }
+    if (now) known.set(now, progress)
     return progress
   }
+}
+
+/** What a sampler needs of a policy. */
+interface SampledPolicy {
+  readonly shape: PolicyShape
+  readonly weights: PolicyWeights
+  readonly policyVersion: number
 }
 
 /**
@@ -63,24 +75,25 @@ export function sampler(
   actionSpace: ActionSpace,
   tokenizer: Tokenizer,
   extractor: FeatureExtractor,
-  { weights, policyVersion }: { readonly weights: PolicyWeights; readonly policyVersion: number },
+  { shape, weights, policyVersion }: SampledPolicy,
   temperature: number,
 ): Agent {
   const current = actionDistribution(extractor.actions)
   const actionMask = new Uint8Array(extractor.actions)
-  const readPrompt = prefixReader(extractor)
-  const addFeature = (into: Float64Array, feature: number, value: number): void =>
-    addWeightRow(into, weights, weights.rowOf.get(feature) ?? -1, value)
+  const readPrompt = prefixReader(extractor, shape)
+  const head = policyHead(shape)
 
   return (observation, { seed }) => {
     const prompt = tokenizer.encode(observation)
     const progress = readPrompt(prompt, observation.turns)
-    const { state, logits } = progress
-    for (; progress.added < state.features.length; progress.added++)
-      addFeature(logits, state.features[progress.added]!, state.values[progress.added]!)
-    current.logprobs.set(logits)
-    addFeature(current.logprobs, extractor.clockFeature(state), 1)
+    const { state, scores } = progress
+    for (; progress.added < state.features.length; progress.added++) {
+      const row = weights.rowOf.get(state.features[progress.added]!) ?? -1
+      addEvidence(scores, weights, row, state.values[progress.added]!)
+    }
     extractor.writeActionMask(state, actionMask)
+    const seen = { mask: actionMask, at: 0, logits: current.logprobs }
+    head.forward(weights, scores, state.turnsLeft, seen)
     maskedSoftmax(current, actionMask, 0, temperature || 1)
     const token =
       temperature === 0

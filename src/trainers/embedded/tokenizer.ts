@@ -1,9 +1,9 @@
 /**
  * Tokenizer of the embedded policy, whose vocabulary is whole utterances.
  *
- * A token stream is: the words of the intake, the clock; then for each turn the action that was drawn, the words of
- * the reply, the clock. Ids below `actions` are actions; the rest are hashed words and clock ticks (turns left).
- * Only what the doctor reads is encoded.
+ * A token stream is: the statements and words of the intake, the clock; then for each turn the action that was drawn,
+ * the statements and words of the reply, the clock. Ids below `actions` are actions; the rest are hashed words, hashed
+ * statements and clock ticks (turns left). Only what the doctor reads is encoded.
  */
 
 import { textInLanguage } from '../../case.js'
@@ -12,19 +12,48 @@ import type { ActionSpace } from '../../knowledge/action-space.js'
 import { fork } from '../../seed.js'
 import type { Action, Turn } from '../../turn.js'
 
-/** Words are hashed to this many bits; as in any hashing tokenizer, two words may share an id. */
+/** Words and statements are hashed to this many bits; as in any hashing tokenizer, two may share an id. */
 const wordBits = 20
-/** Number of word ids. */
+/** Number of word ids, and of statement ids. */
 export const wordBuckets = 1 << wordBits
 
 const han = /\p{Script=Han}+/gu
+const statementWord = /\p{Script=Han}+|[a-z]+(?:'[a-z]+)?/gu
 const latin = /[a-z]+(?:'[a-z]+)?|\d+/g
 
 /** English words without polarity or content. Leaving them out saves time and keeps the meaning. */
 const stopWords = new Set(
   `a am an and are as at be been but by did do does for from get got had has have i i'd i'm i've in is it
-  it's its me my of on or so that the their there this to was were when with you your`.split(/\s+/),
+  it's its me my of on or so that the their there this to was were when with you your he he's his she
+  she's her him`.split(/\s+/),
 )
+
+/** Ends of statements: full stops that are no decimal points, colons, and their Chinese forms. */
+const statementEnd = /[.:;!?](?=\s|$)|[。；！？：]/u
+/** Figures, their reference ranges, and openings that only repeat the polarity of what follows. */
+const figures = /\((?:reference|参考)[^)]*\)|（参考[^）]*）|\d+(?:\.\d+)?/gu
+const opening = /^(?:no|yes|yeah|doctor|没有|没|有|是的|不)$/u
+/** Chinese pronouns and particles, which do not tell statements apart. */
+const particles = /[我他她您你的了呢啊吧]/gu
+
+/**
+ * The statements of a text, each reduced to its content words: figures, pronouns and a leading yes or no are left out, so
+ * that "No, his breathing is quiet." and "My breathing is quiet." are one statement.
+ */
+export function extractStatements(text: string): string[] {
+  return text
+    .normalize('NFKC')
+    .toLowerCase()
+    .replaceAll(figures, ' ')
+    .split(statementEnd)
+    .flatMap((part) => {
+      const words = (part.replaceAll(particles, '').match(statementWord) ?? []).filter(
+        (word) => !stopWords.has(word),
+      )
+      while (words.length > 1 && opening.test(words[0]!)) words.shift()
+      return words.length > 0 ? [words.join(' ')] : []
+    })
+}
 
 /** Splits a text into words: English words without stop words, Chinese character pairs, numbers by their tens. */
 export function extractWords(text: string): string[] {
@@ -54,15 +83,17 @@ export const actionKey = (action: Action): string =>
 /** Maximum number of cached texts; replies repeat, so most turns cost one lookup. */
 const cacheSize = 20_000
 
-/** Word ids of a text, each once, from `firstWord` on; cached. */
-function createWordEncoder(firstWord: number): (text: string) => readonly number[] {
+/** Ids of a text's statements and words, each once, words from `firstWord` on and statements after them; cached. */
+function createTextEncoder(firstWord: number): (text: string) => readonly number[] {
   const cache = new Map<string, readonly number[]>()
   return (text) => {
     const known = cache.get(text)
     if (known) return known
-    const ids = [...new Set(extractWords(text))].map(
-      (word) => firstWord + (fork(0, word) >>> (32 - wordBits)),
-    )
+    const hash = (part: string): number => fork(0, part) >>> (32 - wordBits)
+    const ids = [
+      ...new Set(extractStatements(text).map((one) => firstWord + wordBuckets + hash(one))),
+      ...new Set(extractWords(text).map((word) => firstWord + hash(word))),
+    ]
     if (cache.size >= cacheSize) cache.clear()
     cache.set(text, ids)
     return ids
@@ -80,8 +111,8 @@ const replyText = ({ outcome }: Turn): string => (outcome.kind === 'closed' ? ''
 export function tokenizer(actionSpace: ActionSpace) {
   const actions = actionSpace.actions.length
   const ids = new Map(actionSpace.actions.map((action, id) => [actionKey(action), id] as const))
-  const firstClock = actions + wordBuckets
-  const words = createWordEncoder(actions)
+  const firstClock = actions + 2 * wordBuckets
+  const read = createTextEncoder(actions)
   const actionId = (action: Action): number | undefined => ids.get(actionKey(action))
   return {
     /** Number of actions. */
@@ -91,15 +122,17 @@ export function tokenizer(actionSpace: ActionSpace) {
     /** Tokens of everything the doctor has read and done so far; ends with the clock. */
     encode(observation: Observation): number[] {
       const { turns, turnsLeft } = observation
-      const tokens = [...words(intakeText(observation)), firstClock + turnsLeft + turns.length]
+      const tokens = [...read(intakeText(observation)), firstClock + turnsLeft + turns.length]
       turns.forEach((turn, t) => {
         const id = actionId(turn.action)
         if (id !== undefined) tokens.push(id)
-        for (const word of words(replyText(turn))) tokens.push(word)
+        for (const part of read(replyText(turn))) tokens.push(part)
         tokens.push(firstClock + turnsLeft + turns.length - t - 1)
       })
       return tokens
     },
+    /** True for token ids that are statements. */
+    isStatement: (token: number): boolean => token >= actions + wordBuckets && token < firstClock,
     /** True for token ids that are clock ticks. */
     isClock: (token: number): boolean => token >= firstClock,
     /** Turns left, of a clock token. */

@@ -28,6 +28,7 @@ import type { Lease, RolloutSource } from '../rollouts/rollout-source.js'
 import type { LoopSummary, PlayedStep, PlayingOptions, StepResult } from './loop.js'
 import {
   maxEpisodeTokens,
+  playBranchedJobs,
   playJobs,
   resolvePlaying,
   rolloutMetrics,
@@ -53,6 +54,11 @@ export interface GrpoOptions extends PlayingOptions<GrpoStep> {
   readonly groupsPerStep?: number
   /** @default 8 */
   readonly groupSize?: number
+  /**
+   * Diagnoses drawn where each consultation concludes, as siblings that share all before it; 0 for the one it ended with.
+   * @default 0
+   */
+  readonly endings?: number
   /** Dynamic sampling (DAPO): draws groups until `groupsPerStep` of them learn, `most` in all. @default none */
   readonly resample?: { readonly most: number }
   /** Plays ahead, with policies up to this many versions old; 0 for on-policy groups. @default 0 */
@@ -71,6 +77,7 @@ function resolveOptions({
   groupSize = grpoDefaults.groupSize,
   maxStaleness = grpoDefaults.maxStaleness,
   offPolicy = {},
+  endings = grpoDefaults.endings,
   ...rest
 }: GrpoOptions) {
   const advantages: AdvantageMethod =
@@ -78,7 +85,7 @@ function resolveOptions({
   return {
     ...resolvePlaying(rest),
     ...{ advantages, policy: { ...policy, baseline: baselineOf(advantages) } },
-    ...{ groupsPerStep, groupSize, maxStaleness, offPolicy },
+    ...{ groupsPerStep, groupSize, maxStaleness, endings, offPolicy },
   }
 }
 type GrpoSettings = ReturnType<typeof resolveOptions>
@@ -101,7 +108,7 @@ async function playGreedy(options: GrpoSettings, jobs: readonly RolloutJob[]) {
 async function playPlaces(options: GrpoSettings, step: number, places: readonly number[]) {
   const { advantages, policy, runId } = options
   const jobs = rolloutJobs(options, { step, places }, options)
-  const played = await playJobs(options, jobs)
+  const played = await playBranchedJobs(options, jobs)
   const baselines = advantages.per === 'greedy' ? await playGreedy(options, jobs) : undefined
   const members = played.flatMap((one) => (Fault.is(one) ? [] : [one]))
   const groups = places.flatMap((place) => {
@@ -208,9 +215,15 @@ async function trainStep(
 
 /** @throws RangeError for options that contradict one another */
 function assertOptions(settings: GrpoSettings): void {
-  const { groupSize, policy, advantages, maxStaleness, offPolicy, loss } = settings
+  const { groupSize, policy, advantages, maxStaleness, endings, offPolicy, loss } = settings
   if (offPolicy.scaleWeights && !loss.correction)
     throw new RangeError('Expected `loss.correction`, whose weights are to be scaled, got none')
+  if (!Number.isSafeInteger(endings) || endings < 0)
+    throw new RangeError(`Expected \`endings\` to be an integer of at least 0, got \`${endings}\``)
+  if (endings > 0 && maxStaleness > 0)
+    throw new RangeError(
+      `Expected \`maxStaleness\` 0 with \`endings\`, which are drawn by the policy that played, got \`${maxStaleness}\``,
+    )
   if (groupSize < 2 && policy.baseline === 'siblings')
     throw new RangeError(
       `Expected \`groupSize\` to be at least 2, got \`${groupSize}\`: a group of one has no baseline`,

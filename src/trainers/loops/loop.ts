@@ -9,6 +9,7 @@ import type { BatchOptions } from '../batches/group-batch.js'
 import { assertCounts } from '../counts.js'
 import { adamDefaults, defaultLoss, loopDefaults } from '../defaults.js'
 import { type StepMetrics, type TrainingEmitter, trainingEmitter } from '../events.js'
+import { playBranches } from '../rollouts/endings.js'
 import type { GroupMember, PlayOptions, RolloutJob } from '../rollouts/group-rollouts.js'
 import { playMember } from '../rollouts/group-rollouts.js'
 
@@ -131,6 +132,18 @@ export function playJobs(
   const playJob = (job: RolloutJob, _: number, poolSignal: AbortSignal) =>
     playMember({ ...options, signal: poolSignal }, by, job)
   return mapPool(jobs, concurrency, playJob, signal)
+}
+
+/** Plays jobs with the current policy and branches each consultation at its conclusion into `endings` diagnoses. */
+export async function playBranchedJobs(
+  options: Parameters<typeof playJobs>[0] & { readonly endings: number },
+  jobs: readonly RolloutJob[],
+): Promise<(GroupMember | Fault)[]> {
+  const { backend, concurrency, signal, temperature, endings } = options
+  const by = { agent: backend.sampler({ temperature }), name: backend.name }
+  const playJob = (job: RolloutJob, _: number, poolSignal: AbortSignal) =>
+    playBranches({ ...options, signal: poolSignal }, by, job, endings)
+  return (await mapPool(jobs, concurrency, playJob, signal)).flat()
 }
 
 /** Completes a step's metrics. @param started when the step began, by `performance.now` */

@@ -5,6 +5,7 @@ import {
   drGrpoAdvantages,
   grpoAdvantages,
   grpoVariants,
+  maxRlAdvantages,
   remaxAdvantages,
   rlooAdvantages,
 } from '../../../src/trainers/advantages/per-group.js'
@@ -52,6 +53,13 @@ describe('hand-computed groups', () => {
 
   test('RLOO compares with the others', () =>
     close(rlooAdvantages()(totals), [0.625, -0.625, -0.625, 0.625, 0]))
+
+  test('MaxRL divides by the mean, so that a rare success counts as much as all the failures', () => {
+    close(maxRlAdvantages()(totals), [1, -1, -1, 1, 0])
+    close(maxRlAdvantages()([0, 0, 0, 1]), [-1, -1, -1, 3])
+    expect(maxRlAdvantages()([0, 0])).toEqual([0, 0])
+    expect(maxRlAdvantages()([-1, -3])).toEqual([0, 0])
+  })
 
   test('ReMax compares with the greedy rollout, a group of one and of equals too', () => {
     expect(remaxAdvantages(0.25)(totals)).toEqual([0.75, -0.25, -0.25, 0.75, 0.25])
@@ -128,7 +136,8 @@ const plain = fc.array(
 )
 const exactGrpo = grpoAdvantages({ epsilon: 0 })
 const every = [
-  ...Object.entries(advantageEstimators),
+  // MaxRL divides by the mean: a shift of all totals changes it.
+  ...Object.entries(advantageEstimators).filter(([name]) => name !== 'max-rl'),
   ...Object.entries(grpoVariants).map(
     ([name, variant]) => [`grpo of ${name}`, grpoAdvantages(variant)] as const,
   ),

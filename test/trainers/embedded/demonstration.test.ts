@@ -97,7 +97,7 @@ describe('a demonstration', () => {
     const moves = [chest, count, influenza]
     const episode = await consult(scripted(moves), 0, 0, 4)
     const segments = backend.demonstrate?.(episode) ?? []
-    for (let step = 0; step < 20; step++)
+    for (let step = 0; step < 60; step++)
       await backend.step({
         ...batchOf(backend, segments),
         loss: { kind: 'cross-entropy', entropy: 0 },

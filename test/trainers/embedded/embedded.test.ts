@@ -60,9 +60,18 @@ describe('learning', () => {
     }
   })
 
-  test('a fresh policy finds every open move equally likely', async () => {
-    const { turns } = await consult(embedded({ actionSpace: words }).sampler(), 0, 1)
-    expect(turns[0]?.draws?.[0]?.logprobs[0]).toBeCloseTo(-Math.log(5), 12)
+  test('a fresh policy finds every question equally likely, and seldom concludes unasked', async () => {
+    const agent = embedded({ actionSpace: words }).sampler()
+    const first = async (seed: number) => (await consult(agent, 0, seed)).turns[0]
+    const turns = await Promise.all(Array.from({ length: 60 }, (_, seed) => first(seed)))
+    const odds = Math.exp(-3)
+    const [asking, concluding] = [1 / (1 + odds), odds / (1 + odds)].map(Math.log)
+    for (const turn of turns) {
+      const concludes = turn?.action.kind === 'diagnose'
+      const expected = concludes ? concluding! - Math.log(2) : asking! - Math.log(3)
+      expect(turn?.draws?.[0]?.logprobs[0]).toBeCloseTo(expected, 12)
+    }
+    expect(new Set(turns.map((turn) => JSON.stringify(turn?.action))).size).toBeGreaterThan(2)
   })
 
   test('never makes a move twice, and concludes on the last turn', async () => {
@@ -148,6 +157,21 @@ describe('what it reports', () => {
 })
 
 describe('checkpoints', () => {
+  test('of the linear policy of earlier versions are refused with that reason', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'embedded-'))
+    const backend = embedded({ actionSpace: words })
+    await backend.save(join(folder, 'x'))
+    const file = join(folder, 'x', 'policy.json')
+    const manifest = JSON.parse(await readFile(file, 'utf8'))
+    await writeFile(file, JSON.stringify({ ...manifest, format: 'bedside-embedded/1' }))
+    await expect(backend.load(join(folder, 'x'))).rejects.toMatchObject({
+      code: 'bad-checkpoint',
+      message: expect.stringContaining(
+        'expected a policy of format bedside-embedded/2, got bedside-embedded/1',
+      ),
+    })
+  })
+
   test('a run that was saved and loaded makes the same weights as one that was not', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'embedded-'))
     const straight = embedded({ actionSpace: words })

@@ -87,13 +87,13 @@ async function weightsOf(backend: ReturnType<typeof open>): Promise<string> {
 }
 
 describe('the reference', () => {
-  test('is at first the policy as opened: every open move equally likely', async () => {
+  test('is at first the policy as opened: every question equally likely', async () => {
     const backend = open()
     await train(backend, 4)
     const segments = segmentsOf(await played(backend, 4))
     const uniform = await backend.logprobs?.(segments, { reference: true })
     expect(uniform).toEqual(await open().logprobs?.(segments))
-    expect(uniform?.[0]?.[0]).toBeCloseTo(-Math.log(5), 6)
+    expect(uniform?.[0]?.[0]).toBeCloseTo(-Math.log(1 + Math.exp(-3)) - Math.log(3), 6)
   })
 
   test('kept, stays as it was while the policy moves on', async () => {

@@ -426,3 +426,77 @@ describe('advantages', () => {
     expect(metrics?.samples.used).toBe(4)
   })
 })
+
+describe('endings', () => {
+  const endings = 5
+
+  test('are siblings that share all before the diagnosis, of which only that learns', async () => {
+    const batches: TrainBatch[] = []
+    const steps: GrpoStep[] = []
+    await run(watched(embedded({ actionSpace: words }), batches), {
+      endings,
+      steps: 2,
+      afterStep: (made) => {
+        steps.push(made)
+        return undefined
+      },
+    })
+    const episodes = steps.flatMap(({ groups }) => groups.flatMap((group) => group.episodes))
+    const branches = episodes.filter(({ id }) => id.includes('/ending-'))
+    expect(branches.length).toBeGreaterThan(endings)
+    for (const branch of branches) {
+      const trunk = episodes.find(({ id }) => branch.id.startsWith(`${id}/ending-`))
+      expect(branch.turns.slice(0, -1).map(({ action }) => action)).toEqual(
+        trunk?.turns.slice(0, -1).map(({ action }) => action),
+      )
+      expect(branch.turns.map(({ draws = [] }) => draws.length)).toEqual([
+        ...branch.turns.slice(1).map(() => 0),
+        1,
+      ])
+      expect(branch.turns.at(-1)?.action.kind).toBe('diagnose')
+      expect(trunk?.turns.at(-1)?.draws ?? []).toEqual([])
+    }
+    const drawn = batches
+      .flatMap(({ segments }) => segments)
+      .filter(({ rolloutId }) => rolloutId.includes('/ending-'))
+    expect(drawn.every(({ mask }) => mask.reduce((sum, one) => sum + one, 0) === 1)).toBe(true)
+  })
+
+  test('give the consultation before them the mean of their totals', async () => {
+    let groups: readonly Group[] = []
+    await run(embedded({ actionSpace: words }), {
+      endings,
+      steps: 1,
+      afterStep: (made) => {
+        groups = made.groups
+        return undefined
+      },
+    })
+    let checked = 0
+    for (const { episodes, scores } of groups)
+      episodes.forEach(({ id }, i) => {
+        const own = episodes.flatMap((other, n) =>
+          other.id.startsWith(`${id}/ending-`) ? [scores[n]?.total ?? Number.NaN] : [],
+        )
+        if (own.length === 0) return
+        checked++
+        expect(scores[i]?.total).toBeCloseTo(own.reduce((a, b) => a + b, 0) / own.length, 12)
+      })
+    expect(checked).toBeGreaterThan(0)
+  })
+
+  test('have the log-probs that the trainer sees, and the same weights at any concurrency', async () => {
+    const [one, many] = [embedded({ actionSpace: words }), embedded({ actionSpace: words })]
+    const told = await run(one, { endings, concurrency: 1 })
+    await run(many, { endings, concurrency: 24 })
+    expect(await weightsOf(many)).toBe(await weightsOf(one))
+    for (const { update } of told) expect(update?.logprobGap.max ?? 0).toBeLessThan(1e-6)
+  })
+
+  test.each([
+    [{ endings: -1 }, /`endings` to be an integer of at least 0, got `-1`/],
+    [{ endings: 2, maxStaleness: 1 }, /`maxStaleness` 0 with `endings`/],
+  ] as const)('refuse %o', async (over, message) => {
+    await expect(run(embedded({ actionSpace: words }), over)).rejects.toThrow(message)
+  })
+})

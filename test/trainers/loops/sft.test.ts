@@ -138,7 +138,7 @@ describe('learns what it is shown', () => {
     const backend = fresh()
     const before = await accuracyOf(backend.sampler({ temperature: 0 }))
     const demonstrations = await oracleEpisodes(600)
-    await run(backend, { demonstrations, epochs: 5, episodesPerStep: 32 })
+    await run(backend, { demonstrations, epochs: 8, episodesPerStep: 32 })
     const after = await accuracyOf(backend.sampler({ temperature: 0 }))
     const { atypicality, noise } = tier
     const ceiling = await accuracyOf(oracle({ knowledge, atypicality, noise }))

@@ -57,7 +57,10 @@ describe('consultations played ahead', () => {
     expect(told.every(({ groups }) => groups.formed === 4)).toBe(true)
     expect(Math.min(...ages)).toBeGreaterThanOrEqual(0)
     expect(Math.max(...ages)).toBeLessThanOrEqual(2)
-    expect(backend.policyVersion).toBe(6)
+    // A step whose groups do not vary makes no gradient step.
+    const learnt = told.filter(({ update }) => update !== undefined).length
+    expect(learnt).toBeGreaterThan(2)
+    expect(backend.policyVersion).toBe(learnt)
   })
 
   test('do not hold up a step when one of them hangs', async () => {

@@ -290,7 +290,7 @@ describe('imported dialogues', () => {
     const demonstrations = kept.map(({ episode }) => episode)
     const actionSpace = mineActionSpace(cases, { language: 'en' })
     const backend = embedded({ actionSpace })
-    await trainSft({ backend, demonstrations, adam: { learningRate: 0.1 }, epochs: 40, events })
+    await trainSft({ backend, demonstrations, adam: { learningRate: 0.1 }, epochs: 120, events })
     const [first, last] = [told[0], told.at(-1)]
     expect(last?.update?.loss).toBeLessThan(0.2 * (first?.update?.loss ?? Number.NaN))
     // A mined vocabulary has no greetings, and so not every recorded utterance as it was said.
