@@ -163,6 +163,9 @@ function linkedTo(given: FollowUp, { named }: Organ): readonly string[] {
   return []
 }
 
+/** Asks, in Chinese, how something is. */
+const asksHow = /(?:怎么样|咋样|怎样)(?:呢)?$/
+
 /** Says that something else is asked for. */
 const goesOn = /^(?:and|but|so|what about|how about)\b|呢$| too$/
 
@@ -178,6 +181,8 @@ export function ofOrgan(given: FollowUp): ParsedUtterance | undefined {
   const noun = followed.length > 0 ? nounOf(text) : undefined
   const organ = noun === undefined ? undefined : organs.find(({ asked }) => asked.test(noun))
   if (!organ) return undefined
+  // "睡眠怎么样？" names a finding by itself.
+  if (asksHow.test(text) && alone.topics.some(({ guessed }) => !guessed)) return undefined
   const { within, infant } = organ
   const [topic = ''] = followed
   const definition = knowledge.finding.get(topic)
