@@ -59,12 +59,11 @@ const organs: readonly Organ[] = [
 ]
 
 const leading =
-  /^(?:(?:and|but|so|ok|okay|right|then) )*(?:(?:what|how) about |(?:hows|how is|how are) )?(?:(?:and|with|round|down|in|up|to|through) )*(?:(?:your|the|his|her|their) )*/
+  /^(?:(?:and|but|so|ok|okay|right|then) )*(?:(?:what|how) about |(?:hows|how is|how are) )?(?:(?:and|with|round|down|in|up to|to|through to|up) )*(?:(?:your|the|his|her|their) )*/
 const trailing =
   /(?: (?:any pain|any trouble|any problems?|then|at all|too|as well|all right|ok|okay))+$/
 const leadingZh = /^(?:那|那么|还有|嗯|您|你|他|她|孩子|宝宝)*的?/
-const trailingZh =
-  /(?:呢|怎么样|咋样|怎样|好(?:不好|吗)|有(?:没有)?(?:事|问题)[吗没]?|正常吗)(?:呢)?$/
+const trailingZh = /(?:呢|怎么样|咋样|怎样|好(?:不好|吗)|有(?:没有)?(?:事|问题)[吗没]?)(?:呢)?$/
 
 /** A question without the words around the one that it names; undefined where it does not merely name one. */
 function nounOf(text: string): string | undefined {
@@ -164,6 +163,12 @@ function linkedTo(given: FollowUp, { named }: Organ): readonly string[] {
   return []
 }
 
+/** Asks, in Chinese, how something is. */
+const asksHow = /(?:怎么样|咋样|怎样)(?:呢)?$/
+
+/** Says that something else is asked for. */
+const goesOn = /^(?:and|but|so|what about|how about)\b|呢$| too$/
+
 /** Years up to which a child wears nappies. */
 const nappiesUpTo = 2
 
@@ -176,7 +181,14 @@ export function ofOrgan(given: FollowUp): ParsedUtterance | undefined {
   const noun = followed.length > 0 ? nounOf(text) : undefined
   const organ = noun === undefined ? undefined : organs.find(({ asked }) => asked.test(noun))
   if (!organ) return undefined
+  // "睡眠怎么样？" names a finding by itself.
+  if (asksHow.test(text) && alone.topics.some(({ guessed }) => !guessed)) return undefined
   const { within, infant } = organ
+  const [topic = ''] = followed
+  const definition = knowledge.finding.get(topic)
+  // "Sleep?" of who came because of it asks for that.
+  if (!within && !goesOn.test(text) && definition && organ.named.test(namesOf(definition)))
+    return undefined
   if (within && regionOf(knowledge, followed[0] ?? '')?.word.en !== within) return undefined
   const age = ageInYears(given.context.view.demographics.age)
   if (infant && knowledge.aside.has(infant) && age !== undefined && age < nappiesUpTo)
@@ -184,8 +196,7 @@ export function ofOrgan(given: FollowUp): ParsedUtterance | undefined {
   const detail = detailOf(given, organ)
   if (detail !== undefined)
     return aboutTopic(alone, { finding: detail, of: rootOf(knowledge, detail), guessed: true })
-  const [topic = ''] = followed
-  const name = knowledge.finding.get(topic)?.name.en.toLowerCase() ?? ''
+  const name = definition?.name.en.toLowerCase() ?? ''
   if (ofLimbs.test(name) && organ.named.test(name)) return aboutFinding(alone, topic)
   const [first, second] = organ.detail ? [] : linkedTo(given, organ)
   if (first === undefined) return undefined
