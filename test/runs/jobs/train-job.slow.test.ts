@@ -135,11 +135,14 @@ test.skipIf(process.platform !== 'linux')(
     const run = join(folder, 'killed')
     const counts: Record<string, number> = { driver: 0, server: 0, trainer: 0 }
     const names = Object.keys(counts)
+    let told = 0
     let at = start(['recipe.yaml', '--out', run, '--set', `training.steps=${steps}`])
     for (let n = 0; n < kills * names.length && at.child.exitCode === null; ) {
       const name = names[n % names.length] as string
-      // Not before the trainer has made a step: without any it is not tried again.
-      const ready = () => jsonLines(join(run, 'trainer-metrics.jsonl')).length > 0
+      // Not before the trainer has said something new: without any step in between it is not tried for ever.
+      const said = () => jsonLines(join(run, 'trainer-metrics.jsonl')).length
+      const before = n === 0 ? 0 : told
+      const ready = () => said() > before
       while (!ready() && at.child.exitCode === null)
         await new Promise((done) => setTimeout(done, 20))
       await new Promise((done) => setTimeout(done, uniformInt(600, seed, 'wait', n)))
@@ -148,6 +151,7 @@ test.skipIf(process.platform !== 'linux')(
       if (pid === undefined || at.child.exitCode !== null) continue
       n++
       process.kill(pid, 'SIGKILL')
+      told = said()
       counts[name] = (counts[name] ?? 0) + 1
       if (name !== 'driver') continue
       await at.ended
