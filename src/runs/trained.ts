@@ -84,8 +84,8 @@ const JobMark = z.looseObject({ model: z.string().nullable(), trainer: z.string(
 async function servedRecipe(checkpoint: string, recipe: Recipe): Promise<Recipe> {
   const path = join(checkpoint, 'job.json')
   const { model, trainer } = await rethrowAsFault('bad-checkpoint', path, async () =>
-    JSON.parse(await readFile(path, 'utf8')),
-  ).then((mark) => JobMark.parse(mark))
+    JobMark.parse(JSON.parse(await readFile(path, 'utf8'))),
+  )
   if (model === null || !existsSync(join(model, 'config.json')))
     throw new Fault(
       'bad-checkpoint',

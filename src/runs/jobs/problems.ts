@@ -114,30 +114,14 @@ function slimeRules({ training, policy }: WholeParts): readonly JobRule[] {
   ]
 }
 
-/** What verl has no setting for. */
-function verlRules({ training }: WholeParts): readonly JobRule[] {
-  const { loss, adam, resampleMost, normaliser } = training
+/** What of a loss verl has no setting for. */
+function verlLossRules({ training: { loss } }: WholeParts): readonly JobRule[] {
   const { kl, correction, offPolicyMask, kind } = loss
   return [
     [
-      loss.kind === 'importance-sampling' || loss.kind === 'cross-entropy',
+      kind === 'importance-sampling' || kind === 'cross-entropy',
       'training.loss.kind',
       'expected ppo-clip, gspo, cispo, sapo or policy-gradient under backend `verl`',
-    ],
-    [
-      adam.decay === 'linear',
-      'training.adam.decay',
-      'expected constant or cosine under backend `verl`',
-    ],
-    [
-      resampleMost !== undefined,
-      'training.resampleMost',
-      'expected none under backend `verl`, whose synchronous trainer draws each group once',
-    ],
-    [
-      normaliser === 'rollout-mean',
-      'training.normaliser',
-      'expected token-mean, seq-mean, seq-mean-token-sum, dr-grpo or sum under backend `verl`',
     ],
     [kl?.ratio === true, 'training.loss.kl.ratio', 'expected false under backend `verl`'],
     [
@@ -154,6 +138,28 @@ function verlRules({ training }: WholeParts): readonly JobRule[] {
       kind === 'gspo' && loss.dual !== undefined,
       'training.loss.dual',
       'expected none for gspo under backend `verl`',
+    ],
+  ]
+}
+
+/** What else verl has no setting for. */
+function verlRules({ training }: WholeParts): readonly JobRule[] {
+  const { adam, resampleMost, normaliser } = training
+  return [
+    [
+      adam.decay === 'linear',
+      'training.adam.decay',
+      'expected constant or cosine under backend `verl`',
+    ],
+    [
+      resampleMost !== undefined,
+      'training.resampleMost',
+      'expected none under backend `verl`, whose synchronous trainer draws each group once',
+    ],
+    [
+      normaliser === 'rollout-mean',
+      'training.normaliser',
+      'expected token-mean, seq-mean, seq-mean-token-sum, dr-grpo or sum under backend `verl`',
     ],
   ]
 }
@@ -223,7 +229,7 @@ export function jobProblems(recipe: JobParts, defaults: object): readonly Recipe
   const rules = [
     ...idleRules(whole, defaults, backend),
     ...commonRules(whole, backend),
-    ...(backend === 'slime' ? slimeRules(whole) : verlRules(whole)),
+    ...(backend === 'slime' ? slimeRules(whole) : [...verlLossRules(whole), ...verlRules(whole)]),
     ...countRules(whole),
   ]
   return rules.flatMap(([wrong, path, expected]) =>

@@ -7,6 +7,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { uniformInt } from '../../../src/seed.js'
+import { hasRay, startRayHead } from '../../fixtures/ray-head.js'
 import { builtPackage } from '../../server/built.js'
 
 const trainer = fileURLToPath(new URL('../../fixtures/job-trainer.mjs', import.meta.url))
@@ -135,11 +136,14 @@ test.skipIf(process.platform !== 'linux')(
     const run = join(folder, 'killed')
     const counts: Record<string, number> = { driver: 0, server: 0, trainer: 0 }
     const names = Object.keys(counts)
+    let told = 0
     let at = start(['recipe.yaml', '--out', run, '--set', `training.steps=${steps}`])
     for (let n = 0; n < kills * names.length && at.child.exitCode === null; ) {
       const name = names[n % names.length] as string
-      // Not before the trainer has made a step: without any it is not tried again.
-      const ready = () => jsonLines(join(run, 'trainer-metrics.jsonl')).length > 0
+      // Not before the trainer has said something new: without any step in between it is not tried for ever.
+      const said = () => jsonLines(join(run, 'trainer-metrics.jsonl')).length
+      const before = n === 0 ? 0 : told
+      const ready = () => said() > before
       while (!ready() && at.child.exitCode === null)
         await new Promise((done) => setTimeout(done, 20))
       await new Promise((done) => setTimeout(done, uniformInt(600, seed, 'wait', n)))
@@ -148,6 +152,7 @@ test.skipIf(process.platform !== 'linux')(
       if (pid === undefined || at.child.exitCode !== null) continue
       n++
       process.kill(pid, 'SIGKILL')
+      told = said()
       counts[name] = (counts[name] ?? 0) + 1
       if (name !== 'driver') continue
       await at.ended
@@ -161,4 +166,41 @@ test.skipIf(process.platform !== 'linux')(
     expect(Object.values(counts).reduce((sum, count) => sum + count)).toBeGreaterThan(0)
   },
   600_000,
+)
+
+// Without it: `scripts/python-env.sh verl`.
+test.skipIf(!hasRay)(
+  'a Ray head that is killed ends the run with a word, and on a new one it goes on and makes every step once',
+  async () => {
+    const kills = Number(process.env.BEDSIDE_HEAD_KILLS ?? 1)
+    const seed = Number(process.env.BEDSIDE_SEED ?? 1)
+    const run = join(folder, 'head')
+    const said = () => jsonLines(join(run, 'trainer-metrics.jsonl')).length
+    let head = await startRayHead()
+    const port = Number(new URL(head.address).port)
+    let at = start(['recipe.yaml', '--out', run, '--set', `cluster.ray=${head.address}`])
+    let killed = 0
+    try {
+      while (killed < kills) {
+        const before = killed === 0 ? 0 : said()
+        while (said() <= before && at.child.exitCode === null)
+          await new Promise((done) => setTimeout(done, 20))
+        await new Promise((done) => setTimeout(done, uniformInt(600, seed, 'head', killed)))
+        if (at.child.exitCode !== null) break
+        await head[Symbol.asyncDispose]()
+        killed++
+        head = await startRayHead(port)
+        expect(await at.ended).not.toBe(0)
+        expect(at.said.err).toMatch(/there is no job|out of reach|fetch|connect/i)
+        at = start(['--resume', run])
+      }
+      expect(await at.ended, at.said.err).toBe(0)
+    } finally {
+      await head[Symbol.asyncDispose]()
+    }
+    expectWhole(run)
+    expect(killed).toBeGreaterThan(0)
+    if (process.env.BEDSIDE_HEAD_KILLS) expect(killed).toBe(kills)
+  },
+  1_200_000,
 )

@@ -95,9 +95,7 @@ async def check_server(config: Any, job: Job, options: Options) -> int:
             raise BadJob(
                 f"Expected a first prompt of at most data.max_prompt_length={longest} ids, got {len(told.prompt)}"
             )
-        words = await client.request("POST", "/v1/sessions", dict(options.consultation))
-        await client.request("DELETE", f"/v1/sessions/{words['session']}")
-        check_tokenizer(config, words["observation"]["prompt"], told.prompt)
+        check_tokenizer(config, told.prompt)
         if job.advantage is not None:
             paid = [[{"total": 0.0, "tokens": 1}, {"total": 1.0, "tokens": 1}]]
             body = {"method": dict(job.advantage), "groups": paid}
@@ -105,7 +103,7 @@ async def check_server(config: Any, job: Job, options: Options) -> int:
     return len(told.prompt)
 
 
-def check_tokenizer(config: Any, messages: Sequence[Any], prompt: Sequence[int]) -> None:
+def check_tokenizer(config: Any, prompt: Sequence[int]) -> None:
     """Checks that the server's tokenizer and chat template are the model's. @raises BadJob"""
     folder = config.actor_rollout_ref.model.path
     try:
@@ -114,17 +112,50 @@ def check_tokenizer(config: Any, messages: Sequence[Any], prompt: Sequence[int])
         raise BadJob(f"{folder}: expected a model with its tokenizer: {error}") from error
     if tokenizer.chat_template is None:
         raise BadJob(f"{folder}: expected a chat template, got none")
-    # As text: the server never merges a template's characters with a patient's into one id.
-    expected = tokenizer.apply_chat_template(
-        list(messages), add_generation_prompt=True, tokenize=False
-    )
+    # What is said is the recipe's own; what stands around it is the template's. As text: the server never merges a
+    # template's characters with a patient's into one id.
     read = tokenizer.decode(list(prompt), skip_special_tokens=False)
-    if read != expected:
-        at = len(os.path.commonprefix([read, expected]))
-        raise BadJob(
-            f"Expected `bedside serve --tokenizer {folder}`, the model's own: at character {at} the first prompt "
-            f"reads {read[at : at + 40]!r} by the server, {expected[at : at + 40]!r} by the model"
-        )
+    frames = [_frame(tokenizer, roles) for roles in (("user",), ("system", "user"))]
+    if any(_stands_in(read, frame) for frame in frames if frame):
+        return
+    known = [frame for frame in frames if frame] or [[""]]
+    at, frame = max((len(os.path.commonprefix([read, one[0]])), one) for one in known)
+    ends = f"{read[-40:]!r} by the server, {frame[-1][-40:]!r} by the model"
+    begins = f"{read[at : at + 40]!r} by the server, {frame[0][at : at + 40]!r} by the model"
+    where = f"ends in {ends}" if read.startswith(frame[0]) else f"reads at character {at} {begins}"
+    raise BadJob(
+        f"Expected `bedside serve --tokenizer {folder}`, the model's own: the first prompt {where}"
+    )
+
+
+def _frame(tokenizer: Any, roles: Sequence[str]) -> list[str] | None:
+    """What the template writes before, between and after messages of these roles; None where it refuses them."""
+    words = [f"\u2402{role}\u2403" for role in roles]
+    messages = [{"role": role, "content": word} for role, word in zip(roles, words, strict=True)]
+    try:
+        text = tokenizer.apply_chat_template(messages, add_generation_prompt=True, tokenize=False)
+    except Exception:  # Of the template's own, as for a system message that it does not take.
+        return None
+    frame = []
+    for word in words:
+        before, found, text = text.partition(word)
+        if not found:
+            return None
+        frame.append(before)
+    return [*frame, text]
+
+
+def _stands_in(read: str, frame: Sequence[str]) -> bool:
+    first, *between, last = frame
+    if not read.startswith(first) or not read.endswith(last):
+        return False
+    rest = read[len(first) : len(read) - len(last)]
+    for part in between:
+        _, found, rest = rest.partition(part)
+        if not found:
+            return False
+    # One message more would show the template's own marks again.
+    return not last or last not in rest
 
 
 def main(argv: Sequence[str] | None = None) -> int:
