@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { checklist } from '../../src/agents/checklist.js'
+import { checklist, firstDiagnosis } from '../../src/agents/checklist.js'
 import type { Observation } from '../../src/env.js'
 import { actionSpace } from '../../src/knowledge/action-space.js'
 import type { Action, Turn } from '../../src/turn.js'
@@ -31,4 +31,9 @@ test('asks the questions in order and nothing else', async () => {
 test('gives the first diagnosis when the questions or the turns are used up', async () => {
   expect(await action(3, 6)).toEqual(diagnoses[0])
   expect(await action(1, 1)).toEqual(diagnoses[0])
+})
+
+test('gives the first diagnosis at once', async () => {
+  const first = firstDiagnosis({ actionSpace: actionSpace('en', [...questions, ...diagnoses]) })
+  expect((await first(after(0, 9), { seed: 0 })).action).toEqual(diagnoses[0])
 })
