@@ -76,7 +76,7 @@ function stepOfNow(metrics: Metrics, signal: AbortSignal): Service['step'] {
   }
 }
 
-/** Makes the inside of a server. */
+/** Makes the inside of a server. Long because its methods share the deadlines, the sessions and the queue of steps. */
 export function makeService({
   deadlineSeconds,
   tokenizer,

@@ -50,7 +50,7 @@ async function cutOff(
 describe('the best checkpoint', () => {
   // Fine-tuning rises fast: step by step for some steps.
   const recipe = small({
-    ...{ algorithm: 'sft', steps: 12, evaluateEvery: 1 },
+    ...{ algorithm: 'sft', steps: 12, evaluateEvery: 1, adam: { learningRate: 0.3 } },
     sft: { cases: 40, episodesPerStep: 8 },
   })
 

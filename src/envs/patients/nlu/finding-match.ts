@@ -180,6 +180,30 @@ function namesRather(
   return isComplaint(lexicon, id) && !mentioned && !near
 }
 
+/** The finding that a Chinese sentence names rather than the most similar one, `value`; undefined if it may be that. */
+function namedInChinese(
+  {
+    lexicon: { knowledge },
+    similarity,
+    text,
+    id,
+  }: Pick<SentenceContext, 'lexicon' | 'similarity'> & {
+    readonly text: string
+    readonly id: string
+  },
+  value: string,
+): string | undefined {
+  const { parent, attribute } = knowledge.finding.get(value) ?? {}
+  if (isForeign(knowledge.finding.get(value), text)) return id
+  if (parent === undefined) return undefined
+  // A detail of a complaint that the sentence does not mention is like it in its question words only.
+  if (similarity.scoreOf(parent.finding) < minComplaintScore) return id
+  // 烧几天了 asks how long it has been, not how it came on.
+  if (attribute === undefined || attribute === 'duration' || !asksHowLong.test(text))
+    return undefined
+  return isWholeIllness(knowledge, id) ? parent.finding : id
+}
+
 /** Chooses the finding of a sentence with known phrases: a named one, the most similar one, or none. */
 export function chooseFinding(
   { lexicon, sentence, similarity, fits }: SentenceContext,
@@ -207,16 +231,9 @@ export function chooseFinding(
   const topic = lexicon.knowledge.aside.get(value.replace(/^aside /, ''))
   if (!lexicon.knowledge.finding.has(value))
     return languageByScript(text) === 'en' && topic?.also?.includes(id) ? id : undefined
-  // A detail of a complaint that the sentence does not mention is like it in its question words only.
-  const { parent: above, attribute } = lexicon.knowledge.finding.get(value) ?? {}
-  const parent = above?.finding
-  if (languageByScript(text) === 'zh' && isForeign(lexicon.knowledge.finding.get(value), text))
-    return id
-  if (parent !== undefined && languageByScript(text) === 'zh') {
-    if (similarity.scoreOf(parent) < minComplaintScore) return id
-    // 烧几天了 asks how long it has been, not how it came on.
-    if (attribute !== undefined && attribute !== 'duration' && asksHowLong.test(text))
-      return isWholeIllness(lexicon.knowledge, id) ? parent : id
+  if (languageByScript(text) === 'zh') {
+    const rather = namedInChinese({ lexicon, similarity, text, id }, value)
+    if (rather !== undefined) return rather
   }
   if (languageByScript(text) === 'en' && namesRather({ lexicon, similarity, text, id }, found))
     return id
