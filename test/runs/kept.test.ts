@@ -50,7 +50,7 @@ async function cutOff(
 describe('the best checkpoint', () => {
   // Fine-tuning rises fast: step by step for some steps.
   const recipe = small({
-    ...{ algorithm: 'sft', steps: 12, evaluateEvery: 1, adam: { learningRate: 0.3 } },
+    ...{ algorithm: 'sft', steps: 12, evaluateEvery: 1 },
     sft: { cases: 40, episodesPerStep: 8 },
   })
 
@@ -58,7 +58,7 @@ describe('the best checkpoint', () => {
     ['an evaluation', 'held-out-scored'],
     ['its own checkpoint', 'checkpoint-saved'],
   ] as const)('is that of the report after a run was cut off at %s', async (_, event) => {
-    await cutOff(recipe, event, 3)
+    await cutOff(recipe, event, 8)
     // A run that goes on from its last checkpoint has had this evaluation.
     expect(await versionOf(best())).toBeLessThanOrEqual(await lastCheckpoint(out))
     expect(await lastCheckpoint(out)).toBeGreaterThan(0)
