@@ -152,7 +152,8 @@ export function examChecks(simulate: AnyExamSimulator, material: ExamMaterial): 
   const order = orderPlacer(simulate, seed, language)
   const each: EachExam = (work) => async () => {
     expectThat(cases.length > 0, 'at least one case', 'none')
-    for (const truth of structuredClone(cases)) await work({ truth, view: examinerView(truth) })
+    for (const truth of structuredClone(cases))
+      await work({ truth, view: structuredClone(examinerView(truth)) })
   }
   const ignored = each(async (session) => {
     for (const name of unknown)

@@ -183,7 +183,7 @@ export function patientChecks(patient: Patient, material: PatientMaterial): read
   const each: EachPatient = (work) => async () => {
     expectThat(cases.length > 0, 'at least one case', 'none')
     for (const truth of structuredClone(cases))
-      await work({ truth, view: patientView(truth), seed, language })
+      await work({ truth, view: structuredClone(patientView(truth)), seed, language })
   }
   return toChecks({
     ...(deterministic ? determinism(each, ask, questions) : {}),

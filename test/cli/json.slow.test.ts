@@ -122,6 +122,7 @@ const examples: Readonly<Record<string, Example>> = {
   serve: { bad: () => ['serve', '--dialect', 'opnenv'] },
   // Runs until Ctrl-C; `sidecar.test.ts` reads its document.
   'sidecar serve': { bad: () => ['sidecar', 'serve', '--model', at('none')] },
+  'sidecar export': { bad: () => ['sidecar', 'export', at('none'), '--out', at('tiny')] },
   'sidecar tiny-model': {
     bad: () => ['sidecar', 'tiny-model', at('none.yaml'), '--out', at('tiny')],
   },

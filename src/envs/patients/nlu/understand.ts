@@ -150,7 +150,8 @@ const silence: ParsedUtterance = {
 
 /** Whether nothing is left of an utterance without its hesitations. */
 const isSilence = (text: string, utterance: string): boolean =>
-  !/[\p{L}\p{N}]/u.test(text) && (/[\p{L}\p{N}]/u.test(utterance) || /^[\s.,…]+$/.test(utterance))
+  !/[\p{L}\p{N}]/u.test(text) &&
+  (/[\p{L}\p{N}]/u.test(utterance) || /^\s*[.,…][\s.,…]*$/.test(utterance))
 
 /** Interprets an utterance as written; if that fails, with its spelling and then its homophones corrected. */
 function interpret(lexicon: Lexicon, utterance: string): ParsedUtterance {
