@@ -86,8 +86,8 @@ job() {
 }
 part_verl() { needs "$verl" verl && job verl "$verl"; }
 part_slime() {
-  local checkout=${SLIME:-/root/slime} megatron=${MEGATRON:-/root/Megatron-LM} shape=bedside-check
-  [ -f "$checkout/train.py" ] && [ -d "$megatron" ] || { echo "not there: $checkout, $megatron" >&2; return 77; }
+  local checkout=${SLIME:-} megatron=${MEGATRON:-} shape=bedside-check
+  [ -f "$checkout/train.py" ] && [ -d "$megatron" ] || { echo "not there: checkouts of slime (SLIME=$checkout) and Megatron-LM (MEGATRON=$megatron)" >&2; return 77; }
   "$slime" - "$model" >"$checkout/scripts/models/$shape.sh" <<'PY' || return
 import json, sys
 c = json.load(open(sys.argv[1] + "/config.json"))
