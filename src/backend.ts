@@ -6,6 +6,7 @@ import type { Agent } from './agent.js'
 import type { Loss, NormaliserKind, TokenSegment, TrainBatch } from './batch.js'
 import { assertBatch } from './batch.js'
 import type { Episode } from './episode.js'
+import type { Action } from './turn.js'
 
 /** Features a backend supports; a request for any other throws before any gradient. */
 export interface Capabilities {
@@ -108,6 +109,12 @@ export interface Learner {
    * A move outside this policy's action space is masked. Without any move inside it there are no segments.
    */
   demonstrate?(episode: Episode): readonly TokenSegment[]
+  /**
+   * The segments with a conclusion drawn before every move, as if each turn were the last, and no other token drawn:
+   * log-probs 0, advantages 1. None for an action outside this policy's action space. For a policy whose belief can be
+   * taught at any turn without touching its other moves.
+   */
+  conclude?(segments: readonly TokenSegment[], action: Action): readonly TokenSegment[]
 }
 
 /** Saves and loads the weights. */

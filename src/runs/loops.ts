@@ -45,7 +45,10 @@ export interface LoopParts {
 }
 
 /** Adam settings of a recipe by step, with learning-rate warm-up and decay applied. */
-export function adamSchedule({ adam, steps }: Training): (step: number) => AdamSettings {
+export function adamSchedule({
+  adam,
+  steps,
+}: Pick<Training, 'adam' | 'steps'>): (step: number) => AdamSettings {
   const { learningRate, warmup, decay, ...rest } = adam
   return (step) => ({
     ...rest,
@@ -93,12 +96,19 @@ const playOptions = (parts: LoopParts, training: GrpoTraining | PpoTraining) => 
   maxUnscored: training.maxUnscored,
 })
 
+/** Options of hindsight labels; their learning rate follows the schedule of the policy's. */
+function hindsightOf({ hindsight, adam, ...rest }: GrpoTraining | SftTraining) {
+  if (!hindsight) return undefined
+  const { learningRate, ...weights } = hindsight
+  return { ...weights, adam: adamSchedule({ ...rest, adam: { ...adam, learningRate } }) }
+}
+
 function runGrpo(training: GrpoTraining, parts: LoopParts): Promise<LoopSummary> {
   const { resampleMost, groupsPerStep, groupSize, maxStaleness, endings, offPolicy } = training
   return trainGrpo({
     ...playOptions(parts, training),
     ...{ groupsPerStep, groupSize, maxStaleness, endings },
-    ...withoutUndefined({ begun: parts.begun, offPolicy }),
+    ...withoutUndefined({ begun: parts.begun, offPolicy, hindsight: hindsightOf(training) }),
     advantages: namedAdvantages(training.advantages),
     policy: training.groups,
     ...(resampleMost === undefined ? {} : { resample: { most: resampleMost } }),
@@ -155,6 +165,7 @@ async function runSft(training: SftTraining, parts: LoopParts): Promise<LoopSumm
     ...loopOptions(parts, training),
     demonstrations: kept.map(({ episode }) => episode),
     episodesPerStep: training.sft.episodesPerStep,
+    ...withoutUndefined({ hindsight: hindsightOf(training) }),
   })
 }
 

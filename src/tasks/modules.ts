@@ -138,7 +138,7 @@ export const agentProblem = (value: unknown): string | undefined =>
     : `expected a function, got ${got(value)}`
 
 const required = ['sampler', 'step', 'save', 'load', 'export'] as const
-const optional = ['logprobs', 'keepReference', 'values', 'demonstrate'] as const
+const optional = ['logprobs', 'keepReference', 'values', 'demonstrate', 'conclude'] as const
 
 function capabilityProblems(value: unknown): readonly string[] {
   if (typeof value !== 'object' || value === null) return ['capabilities (an object)']

@@ -38,6 +38,9 @@ export const grpoDefaults = {
   endings: 0,
 } as const
 
+/** Settings of hindsight labels. */
+export const hindsightDefaults = { learningRate: 0.01, maxWeight: 1, gain: 0 } as const
+
 /** Settings of PPO. `learningRate`, `coefficient` and `range` are the critic's. */
 export const ppoDefaults = {
   episodesPerStep: 64,

@@ -175,13 +175,23 @@ const ownAdvantages: Readonly<Record<JobBackend, readonly string[]>> = {
 
 /** What no job does. */
 function commonRules({ training, cases, cluster, init }: WholeParts, backend: JobBackend) {
-  const { advantages, groups, earlyStop, maxStaleness } = training
+  const { advantages, groups, earlyStop, maxStaleness, endings, hindsight } = training
   const own = ownAdvantages[backend]
   const theirs = cluster.advantages === 'trainer'
   const ruled = groups.truncated !== 'keep' || groups.minScored !== undefined
   const has = `which ${backend} has itself (\`cluster.advantages: trainer\`)`
   const { entropy, entropyOver } = training.loss
   const rules: readonly JobRule[] = [
+    [
+      endings > 0,
+      'training.endings',
+      `expected 0 under backend \`${backend}\`, which plays its own groups`,
+    ],
+    [
+      hindsight !== undefined,
+      'training.hindsight',
+      `expected none under backend \`${backend}\`: a language model has no belief to teach alone`,
+    ],
     [
       entropy > 0 && entropyOver === 'tokens' && training.normaliser !== 'token-mean',
       'training.loss.entropyOver',

@@ -18,22 +18,41 @@ export interface BatchOptions {
   readonly maxTokens?: number
 }
 
-/** Builds the batch of all groups that learn, and counts forked token streams; `undefined` when no group learns. */
+/** Advantages of single tokens, by rollout and segment, along the mask. */
+export type Credits = ReadonlyMap<string, readonly Float32Array[]>
+
+/** The segment with credit added to its advantages. */
+function withCredit(segment: TokenSegment, credit: Float32Array | undefined): TokenSegment {
+  if (!credit) return segment
+  const advantages = segment.advantages.map((advantage, t) => advantage + credit[t]!)
+  return { ...segment, advantages }
+}
+
+/** Builds the batch of all groups that learn, or have a member with credit, and counts forked token streams; `undefined` when no group learns. */
 export function toTrainBatch(
   groups: readonly Group[],
   step: number,
   policyVersion: number,
-  { loss, normaliser, adam, maxTokens }: BatchOptions,
+  {
+    loss,
+    normaliser,
+    adam,
+    maxTokens,
+    credits = new Map(),
+  }: BatchOptions & { readonly credits?: Credits },
 ): { readonly batch: TrainBatch; readonly forks: number } | undefined {
   let forks = 0
   const segments = groups
-    .filter(({ status }) => status === 'learns')
+    .filter(
+      ({ status, episodes }) => status === 'learns' || episodes.some(({ id }) => credits.has(id)),
+    )
     .flatMap((group) =>
       group.episodes.flatMap((episode, i) => {
         if (group.standings[i] !== 'learns') return []
         const made = episodeSegments(episode, group.advantages[i] ?? 0, group.id, group)
         forks += made.forks
-        return made.segments
+        const own = credits.get(episode.id)
+        return made.segments.map((segment, s) => withCredit(segment, own?.[s]))
       }),
     )
   if (segments.length === 0) return undefined

@@ -153,11 +153,12 @@ function writeLogits(
 ): void {
   const { conclusions, others, gate } = shape
   const shift = readBelief(buffer, scores)
-  addQuestionValues(buffer, shape, weights, raw)
   let open = 0
+  for (let i = 0; i < others.length; i++) open += mask[at + others[i]!]!
+  // With the last turn no question is open, and none needs a value.
+  if (open > 0) addQuestionValues(buffer, shape, weights, raw)
   for (let i = 0; i < others.length; i++)
-    if (mask[at + others[i]!] === 1) open++
-    else raw[i] = Number.NEGATIVE_INFINITY
+    if (mask[at + others[i]!] !== 1) raw[i] = Number.NEGATIVE_INFINITY
   if (open === 0) buffer.shares.fill(0)
   const norm = open > 0 ? softmax(raw, buffer.shares) : 0
   const level = open > 0 ? leanOf(weights.rows[gate]!, buffer, turnsLeft) - reserve : 0

@@ -17,7 +17,7 @@ export interface Snapshot {
   readonly critic: Critic
 }
 
-const format = 'bedside-embedded/2'
+const format = 'bedside-embedded/3'
 const Manifest = z.strictObject({
   format: z.literal(format),
   vocabulary: z.string(),

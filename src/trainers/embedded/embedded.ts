@@ -21,6 +21,7 @@ import {
   rowWidth,
   zeroWeights,
 } from './belief.js'
+import { concludeEverywhere } from './conclusions.js'
 import { type Critic, criticGradient, predictValues, zeroCritic } from './critic.js'
 import { demonstrationSegments } from './demonstration.js'
 import { type SegmentPasses, segmentPasses } from './gradient.js'
@@ -288,6 +289,15 @@ export function embedded({ actionSpace }: EmbeddedOptions): Backend {
         extractor,
         policyVersion: learner.policyVersion,
       }),
+    conclude(segments, action) {
+      const conclusion = tokenizer.actionId(action)
+      if (conclusion === undefined || !extractor.concludes[conclusion]) return []
+      const { policyVersion } = learner
+      return concludeEverywhere(segments, conclusion, {
+        lastTurn: tokenizer.clockOf(1),
+        policyVersion,
+      })
+    },
     save: (folder) => save(learner, folder),
     load: (folder) => load(learner, folder),
     export: (format, file) => exportWeights(learner, format, file),

@@ -1,8 +1,7 @@
 /**
  * What the embedded policy reads: features of a token prefix, the weight rows they stand for, and its distribution.
  *
- * Features are statements (whichever question brought them), pairs of action and statement, and words of the intake and the
- * replies. A feature counts once in a consultation. The trainer creates a feature's row the first time a batch contains
+ * Features are statements, whichever question brought them, and words of the intake and of long replies. A feature counts once in a consultation. The trainer creates a feature's row the first time a batch contains
  * it, in the batch's order, so the same batches make the same weights, however runs are interleaved. A doctor takes an
  * action at most once, and the last turn is for the diagnosis: both are part of the policy, in sampling and training.
  */
@@ -20,8 +19,8 @@ export interface PrefixState {
   /** 1 for each action already taken. */
   readonly taken: Uint8Array
   turnsLeft: number
-  /** The last action, or the slot of the intake: the feature partner of the statements that follow. */
-  slot: number
+  /** Whether no action was taken yet: what is read is the intake. */
+  atIntake: boolean
   /** Statement and word tokens since the last action. */
   readonly block: number[]
 }
@@ -34,22 +33,17 @@ function addFeature(state: PrefixState, feature: number, value: number): void {
   state.values.push(value)
 }
 
-/** Turns the collected tokens of a reply into features; of pairs, the slot stands above the statement's id. */
-function closeBlock(
-  state: PrefixState,
-  intakeSlot: number,
-  isStatement: Tokenizer['isStatement'],
-): void {
+/** A complaint's words are features of their own, above all tokens: "no pain" in a reply must not count as its "pain". */
+const intakeWords = 4 * wordBuckets
+
+/** Turns the collected tokens of an intake or a reply into features. */
+function closeBlock(state: PrefixState, isStatement: Tokenizer['isStatement']): void {
   const words = state.block.reduce((sum, token) => sum + (isStatement(token) ? 0 : 1), 0)
   // A long reply must not dominate: the squares of its words' values sum to 1.
   const share = 1 / Math.sqrt(Math.max(1, words))
   for (const token of state.block) {
-    const statement = isStatement(token)
-    // A complaint's words are its own features, above the pairs of the last slot: "no pain" in a reply must not count as
-    // the complaint's "pain".
-    const own = !statement && state.slot === intakeSlot ? (intakeSlot + 5) * wordBuckets : 0
-    addFeature(state, own + token, statement ? 1 : share)
-    if (statement) addFeature(state, (state.slot + 3) * wordBuckets + token, pairValue)
+    if (isStatement(token)) addFeature(state, token, 1)
+    else addFeature(state, token + (state.atIntake ? intakeWords : 0), share)
   }
   state.block.length = 0
 }
@@ -59,7 +53,6 @@ export function featureExtractor(
   actionSpace: ActionSpace,
   { actions, isClock, isStatement, turnsLeft }: Tokenizer,
 ) {
-  const intakeSlot = actions
   const { repeatable = false } = actionSpace
   const concludes = actionSpace.actions.map(({ kind }) => repeatable || kind === 'diagnose')
   return {
@@ -72,16 +65,16 @@ export function featureExtractor(
     /** State of the empty prefix. */
     initialState: (): PrefixState => ({
       ...{ features: [0], values: [1], known: new Set([0]), taken: new Uint8Array(actions) },
-      ...{ turnsLeft: 0, slot: intakeSlot, block: [] },
+      ...{ turnsLeft: 0, atIntake: true, block: [] },
     }),
     /** Reads one token into the state. */
     read(state: PrefixState, token: number): void {
       if (isClock(token)) {
-        closeBlock(state, intakeSlot, isStatement)
+        closeBlock(state, isStatement)
         state.turnsLeft = turnsLeft(token)
       } else if (token < actions) {
         state.taken[token] = 1
-        state.slot = token
+        state.atIntake = false
       } else state.block.push(token)
     },
     /** Writes 1 for each action allowed now, else 0, into `mask` from index `at` on. */
@@ -91,9 +84,6 @@ export function featureExtractor(
     },
   }
 }
-
-/** Value of a pair of action and statement; the statement alone has 1. */
-const pairValue = 0.5
 
 /** Extracts policy features from token streams. */
 export type FeatureExtractor = ReturnType<typeof featureExtractor>

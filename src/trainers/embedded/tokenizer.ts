@@ -2,7 +2,7 @@
  * Tokenizer of the embedded policy, whose vocabulary is whole utterances.
  *
  * A token stream is: the statements and words of the intake, the clock; then for each turn the action that was drawn,
- * the statements and words of the reply, the clock. Ids below `actions` are actions; the rest are hashed words, hashed
+ * the statements of the reply and the words of its long ones, the clock. Ids below `actions` are actions; the rest are hashed words, hashed
  * statements and clock ticks (turns left). Only what the doctor reads is encoded.
  */
 
@@ -80,22 +80,42 @@ export const actionKey = (action: Action): string =>
         ? `diagnose ${action.diagnosis}`
         : action.kind
 
+/** Statements of more words than this are hardly ever said twice: they are read by their words as well. */
+const shortStatement = 6
+
+/** Number of words of a statement; two Chinese characters count as one. */
+const countWords = (statement: string): number =>
+  statement
+    .split(' ')
+    .reduce((sum, word) => sum + (/\p{Script=Han}/u.test(word) ? Math.ceil(word.length / 2) : 1), 0)
+
+/** Whether a statement says only yes or no, so that its question is part of what it says. */
+const isBare = (statement: string): boolean => opening.test(statement)
+
+/** The words of a reply that are read beside its statements: those of long statements. */
+const wordsBeside = (statements: readonly string[]): string[] =>
+  statements.filter((one) => countWords(one) > shortStatement).flatMap(extractWords)
+
 /** Maximum number of cached texts; replies repeat, so most turns cost one lookup. */
 const cacheSize = 20_000
 
-/** Ids of a text's statements and words, each once, words from `firstWord` on and statements after them; cached. */
-function createTextEncoder(firstWord: number): (text: string) => readonly number[] {
+/** Ids of statements and words, each once, words from `firstWord` on and statements after them; cached by key. */
+function createTextEncoder(firstWord: number) {
   const cache = new Map<string, readonly number[]>()
-  return (text) => {
-    const known = cache.get(text)
+  const hash = (part: string): number => fork(0, part) >>> (32 - wordBits)
+  return (
+    key: string,
+    read: () => { readonly statements: readonly string[]; readonly words: readonly string[] },
+  ): readonly number[] => {
+    const known = cache.get(key)
     if (known) return known
-    const hash = (part: string): number => fork(0, part) >>> (32 - wordBits)
+    const { statements, words } = read()
     const ids = [
-      ...new Set(extractStatements(text).map((one) => firstWord + wordBuckets + hash(one))),
-      ...new Set(extractWords(text).map((word) => firstWord + hash(word))),
+      ...new Set(statements.map((one) => firstWord + wordBuckets + hash(one))),
+      ...new Set(words.map((word) => firstWord + hash(word))),
     ]
     if (cache.size >= cacheSize) cache.clear()
-    cache.set(text, ids)
+    cache.set(key, ids)
     return ids
   }
 }
@@ -112,7 +132,23 @@ export function tokenizer(actionSpace: ActionSpace) {
   const actions = actionSpace.actions.length
   const ids = new Map(actionSpace.actions.map((action, id) => [actionKey(action), id] as const))
   const firstClock = actions + 2 * wordBuckets
-  const read = createTextEncoder(actions)
+  const encodeText = createTextEncoder(actions)
+  const readIntake = (text: string) =>
+    encodeText(`intake ${text}`, () => ({
+      statements: extractStatements(text),
+      words: extractWords(text),
+    }))
+  // A bare yes or no is another statement after each question.
+  const readReply = (asked: number | undefined, text: string): readonly number[] => {
+    const after = asked ?? ''
+    return encodeText(`${after} ${text}`, () => {
+      const statements = extractStatements(text)
+      return {
+        statements: statements.map((one) => (isBare(one) ? `${one} ${after}` : one)),
+        words: wordsBeside(statements),
+      }
+    })
+  }
   const actionId = (action: Action): number | undefined => ids.get(actionKey(action))
   return {
     /** Number of actions. */
@@ -122,11 +158,11 @@ export function tokenizer(actionSpace: ActionSpace) {
     /** Tokens of everything the doctor has read and done so far; ends with the clock. */
     encode(observation: Observation): number[] {
       const { turns, turnsLeft } = observation
-      const tokens = [...read(intakeText(observation)), firstClock + turnsLeft + turns.length]
+      const tokens = [...readIntake(intakeText(observation)), firstClock + turnsLeft + turns.length]
       turns.forEach((turn, t) => {
         const id = actionId(turn.action)
         if (id !== undefined) tokens.push(id)
-        for (const part of read(replyText(turn))) tokens.push(part)
+        for (const part of readReply(id, replyText(turn))) tokens.push(part)
         tokens.push(firstClock + turnsLeft + turns.length - t - 1)
       })
       return tokens
@@ -135,6 +171,8 @@ export function tokenizer(actionSpace: ActionSpace) {
     isStatement: (token: number): boolean => token >= actions + wordBuckets && token < firstClock,
     /** True for token ids that are clock ticks. */
     isClock: (token: number): boolean => token >= firstClock,
+    /** The clock token of so many turns left. */
+    clockOf: (turnsLeft: number): number => firstClock + turnsLeft,
     /** Turns left, of a clock token. */
     turnsLeft: (token: number): number => token - firstClock,
   }

@@ -9,14 +9,24 @@ import type { StepReport } from '../../backend.js'
 import type { Case } from '../../case.js'
 import { Fault } from '../../error.js'
 import type { AdvantageEstimator, Group, GroupPolicy } from '../../group.js'
+import { withoutUndefined } from '../../platform/without-undefined.js'
 import type { AdvantageMethod } from '../advantages/method.js'
 import { baselineOf, estimateBatch, groupEstimator, namedAdvantages } from '../advantages/method.js'
 import { remaxAdvantages } from '../advantages/per-group.js'
-import type { OffPolicyOptions } from '../batches/group-batch.js'
+import type { Credits, OffPolicyOptions } from '../batches/group-batch.js'
 import { attachLogprobs, correctOffPolicy, toTrainBatch } from '../batches/group-batch.js'
+import {
+  assertHindsight,
+  type HindsightOptions,
+  learnInHindsight,
+  lookBack,
+  type Understood,
+} from '../batches/hindsight.js'
+import { episodeSegments } from '../batches/segments.js'
 import { grpoDefaults } from '../defaults.js'
 import { openGroupSource, type PlayedGroup } from '../rollouts/async-rollouts.js'
 import { planResampling } from '../rollouts/dynamic-sampling.js'
+import { isEnding } from '../rollouts/endings.js'
 import type { GroupMember, RolloutJob } from '../rollouts/group-rollouts.js'
 import {
   formMemberGroup,
@@ -34,6 +44,7 @@ import {
   rolloutMetrics,
   runSteps,
   stepMetrics,
+  unmeasured,
 } from './loop.js'
 
 /** Result of one GRPO step. */
@@ -61,6 +72,11 @@ export interface GrpoOptions extends PlayingOptions<GrpoStep> {
   readonly endings?: number
   /** Dynamic sampling (DAPO): draws groups until `groupsPerStep` of them learn, `most` in all. @default none */
   readonly resample?: { readonly most: number }
+  /**
+   * In a group of which one diagnosis was right (accuracy 1), every turn of all members then learns that diagnosis, in a
+   * step after the policy's. Needs `accuracy`, and a backend with `conclude`. @default none
+   */
+  readonly hindsight?: HindsightOptions
   /** Plays ahead, with policies up to this many versions old; 0 for on-policy groups. @default 0 */
   readonly maxStaleness?: number
   /** What is rejected as too far off policy, and how a correction's weights are scaled. @default nothing */
@@ -170,11 +186,19 @@ function formLeased(
 }
 
 /** Makes a step's gradient steps on its groups; none if no group learns. */
-async function learn(options: GrpoSettings, step: number, groups: readonly Group[]) {
+async function learn(
+  options: GrpoSettings,
+  step: number,
+  groups: readonly Group[],
+  credits: Credits | undefined,
+) {
   const { backend, epochs, maxStaleness, loss, offPolicy } = options
   const episodes = groups.flatMap((group) => group.episodes)
   const maxTokens = maxEpisodeTokens(options, episodes)
-  const made = toTrainBatch(groups, step, backend.policyVersion, { ...options, maxTokens })
+  const made = toTrainBatch(groups, step, backend.policyVersion, {
+    ...{ ...options, maxTokens },
+    ...withoutUndefined({ credits }),
+  })
   let update: StepReport | undefined
   if (!made) return { update, forks: 0 }
   const rejects = (offPolicy.reject ?? []).length > 0
@@ -189,19 +213,35 @@ async function learn(options: GrpoSettings, step: number, groups: readonly Group
   return { update, forks: made.forks, ...(rejects ? { rejected } : {}) }
 }
 
+/** The consultations of each group in which a diagnosis was right, with that diagnosis. */
+function understoodGroups({ members, groups }: PlayedStep): Understood[] {
+  const rightById = new Map(members.map(({ episode, right }) => [episode.id, right]))
+  return groups.flatMap(({ id, episodes, role }) => {
+    const diagnosis = episodes.find((one) => rightById.get(one.id) === 1)?.turns.at(-1)?.action
+    if (diagnosis?.kind !== 'diagnose') return []
+    const whole = episodes.filter((one) => !isEnding(one))
+    const segments = whole.flatMap((one) => episodeSegments(one, 0, id, { role }).segments)
+    return [{ segments, diagnosis }]
+  })
+}
+
 async function trainStep(
   options: GrpoSettings,
   step: number,
   source: RolloutSource<PlayedGroup> | undefined,
 ): Promise<GrpoStep> {
   const started = performance.now()
-  const { policyVersion } = options.backend
+  const { backend } = options
+  const { policyVersion } = backend
   const lease = await source?.lease(options.groupsPerStep, { policyVersion })
   const played = lease ? formLeased(options, lease) : await playStep(options, step)
   options.assertScored(step, played.members)
   const groups = estimateBatch(played.groups, options.advantages)
   for (const group of groups) options.events.emit('group-formed', group)
-  const { update, forks, rejected } = await learn(options, step, groups)
+  const { hindsight } = options
+  const seen = hindsight && (await lookBack(backend, understoodGroups(played), hindsight))
+  const { update, forks, rejected } = await learn(options, step, groups, seen?.credits)
+  if (hindsight && seen) await learnInHindsight(backend, seen.labelled, step, hindsight)
   if (lease) source?.ack(lease)
   const measured = {
     ...rolloutMetrics({ ...played, groups }, forks),
@@ -216,6 +256,8 @@ async function trainStep(
 /** @throws RangeError for options that contradict one another */
 function assertOptions(settings: GrpoSettings): void {
   const { groupSize, policy, advantages, maxStaleness, endings, offPolicy, loss } = settings
+  const { hindsight, accuracy, backend } = settings
+  if (hindsight) assertHindsight(backend)
   if (offPolicy.scaleWeights && !loss.correction)
     throw new RangeError('Expected `loss.correction`, whose weights are to be scaled, got none')
   if (!Number.isSafeInteger(endings) || endings < 0)
@@ -223,6 +265,12 @@ function assertOptions(settings: GrpoSettings): void {
   if (endings > 0 && maxStaleness > 0)
     throw new RangeError(
       `Expected \`maxStaleness\` 0 with \`endings\`, which are drawn by the policy that played, got \`${maxStaleness}\``,
+    )
+  if (hindsight && accuracy === unmeasured)
+    throw new RangeError('Expected `accuracy` with `hindsight`, which learns from who was right')
+  if (hindsight && maxStaleness > 0)
+    throw new RangeError(
+      `Expected \`maxStaleness\` 0 with \`hindsight\`, whose steps make versions of their own, got \`${maxStaleness}\``,
     )
   if (groupSize < 2 && policy.baseline === 'siblings')
     throw new RangeError(

@@ -9,8 +9,16 @@ import type { Learner, StepReport } from '../../backend.js'
 import { type Loss, makeNormaliser, type NormaliserKind, type TokenSegment } from '../../batch.js'
 import type { Episode } from '../../episode.js'
 import { Fault } from '../../error.js'
+import { withoutUndefined } from '../../platform/without-undefined.js'
 import { assertSeed, shuffle } from '../../seed.js'
 import { type AdamSchedule, adamSettingsAt } from '../batches/adam-schedule.js'
+import {
+  assertHindsight,
+  type HindsightOptions,
+  learnInHindsight,
+  lookBack,
+  type Understood,
+} from '../batches/hindsight.js'
 import { assertCounts } from '../counts.js'
 import { adamDefaults, loopDefaults, sftDefaults } from '../defaults.js'
 import type { StepMetrics } from '../events.js'
@@ -35,6 +43,11 @@ export interface SftOptions extends LoopOptions<SftStep> {
   readonly maxTokens?: number
   /** @default a learning rate of 0.05 */
   readonly adam?: AdamSchedule
+  /**
+   * Every turn of a demonstration that ends with a diagnosis then learns that diagnosis, in a step after the imitation's.
+   * Needs a backend with `conclude`. @default none
+   */
+  readonly hindsight?: HindsightOptions
   /** Passes over the demonstrations. @default 1, unless `steps` is given */
   readonly epochs?: number
   /** Total steps of the run, instead of `epochs`; the last epoch may end early. */
@@ -114,7 +127,8 @@ function checkCounts({ epochs, steps, firstStep, episodesPerStep }: SftOptions):
 
 /** Settings that every step of a run shares. */
 interface SftSettings
-  extends Required<Pick<SftOptions, 'backend' | 'adam' | 'normaliser' | 'maxTokens' | 'steps'>> {
+  extends Required<Pick<SftOptions, 'backend' | 'adam' | 'normaliser' | 'maxTokens' | 'steps'>>,
+    Pick<SftOptions, 'hindsight'> {
   readonly demonstrate: Demonstrator
 }
 
@@ -145,6 +159,14 @@ async function trainStep(
     demonstrate(episode).map((segment) => ({ ...segment, rolloutId: `${i}/${segment.rolloutId}` })),
   )
   const update = await learn(settings, step, segments.flat())
+  if (settings.hindsight) {
+    const understood = episodes.flatMap(({ turns }, i): Understood[] => {
+      const diagnosis = turns.at(-1)?.action
+      return diagnosis?.kind === 'diagnose' ? [{ segments: segments[i]!, diagnosis }] : []
+    })
+    const { labelled } = await lookBack(settings.backend, understood, settings.hindsight)
+    await learnInHindsight(settings.backend, labelled, step, settings.hindsight)
+  }
   const moves = sum(episodes.map(({ turns }) => turns.length))
   const used = sum(segments.map((own) => sum(own.map(countMoves))))
   const forks = sum(segments.map((own) => Math.max(0, own.length - 1)))
@@ -173,7 +195,12 @@ export async function trainSft(options: SftOptions): Promise<LoopSummary> {
   const { steps = epochs * Math.ceil(demonstrations.length / episodesPerStep) } = options
   const { normaliser = sftDefaults.normaliser, adam = adamDefaults } = options
   const maxTokens = maxEpisodeTokens(options, demonstrations)
-  const settings = { backend, adam, normaliser, maxTokens, steps, demonstrate }
+  const { hindsight } = options
+  if (hindsight) assertHindsight(backend)
+  const settings = {
+    ...{ backend, adam, normaliser, maxTokens, steps, demonstrate },
+    ...withoutUndefined({ hindsight }),
+  }
   const placesAt = scheduleDemonstrations(demonstrations.length, { episodesPerStep, seed })
   return runSteps({ ...options, steps }, async (step) => {
     // A backend that never awaits would block the event loop, and with it Ctrl-C.

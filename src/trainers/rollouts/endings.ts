@@ -33,6 +33,11 @@ function watched(agent: Agent): {
   }
 }
 
+const endingMark = '/ending-'
+
+/** Whether an episode is an ending of another, which has the turns before it. */
+export const isEnding = ({ id }: Episode): boolean => id.includes(endingMark)
+
 /** The episode with another last move, of which alone the draw is kept. */
 function withEnding(episode: Episode, { action, sample, text }: Move, id: string): Episode {
   const turns = episode.turns.map(({ draws: _, ...turn }) => turn)
@@ -68,7 +73,7 @@ async function drawEndings(
   for (let n = 0; n < count; n++) {
     const move = await agent(observation, { seed: fork(seed, 'ending', n), signal })
     if (move.action.kind === 'diagnose')
-      endings.push(withEnding(episode, move, `${episode.id}/ending-${n}`))
+      endings.push(withEnding(episode, move, `${episode.id}${endingMark}${n}`))
   }
   return endings
 }

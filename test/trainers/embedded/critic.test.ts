@@ -238,7 +238,7 @@ describe('its checkpoint', () => {
     const plain = open()
     await train(plain, 3)
     const { manifest, weights } = await filesOf(plain)
-    expect(JSON.parse(manifest)).toMatchObject({ format: 'bedside-embedded/2', critic: 1 })
+    expect(JSON.parse(manifest)).toMatchObject({ format: 'bedside-embedded/3', critic: 1 })
     const half = await folder()
     await plain.save(half)
     const backend = open()

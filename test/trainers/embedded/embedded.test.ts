@@ -157,20 +157,23 @@ describe('what it reports', () => {
 })
 
 describe('checkpoints', () => {
-  test('of the linear policy of earlier versions are refused with that reason', async () => {
-    const folder = await mkdtemp(join(tmpdir(), 'embedded-'))
-    const backend = embedded({ actionSpace: words })
-    await backend.save(join(folder, 'x'))
-    const file = join(folder, 'x', 'policy.json')
-    const manifest = JSON.parse(await readFile(file, 'utf8'))
-    await writeFile(file, JSON.stringify({ ...manifest, format: 'bedside-embedded/1' }))
-    await expect(backend.load(join(folder, 'x'))).rejects.toMatchObject({
-      code: 'bad-checkpoint',
-      message: expect.stringContaining(
-        'expected a policy of format bedside-embedded/2, got bedside-embedded/1',
-      ),
-    })
-  })
+  test.each([1, 2])(
+    'of format %i, of earlier policies, are refused with that reason',
+    async (format) => {
+      const folder = await mkdtemp(join(tmpdir(), 'embedded-'))
+      const backend = embedded({ actionSpace: words })
+      await backend.save(join(folder, 'x'))
+      const file = join(folder, 'x', 'policy.json')
+      const manifest = JSON.parse(await readFile(file, 'utf8'))
+      await writeFile(file, JSON.stringify({ ...manifest, format: `bedside-embedded/${format}` }))
+      await expect(backend.load(join(folder, 'x'))).rejects.toMatchObject({
+        code: 'bad-checkpoint',
+        message: expect.stringContaining(
+          `expected a policy of format bedside-embedded/3, got bedside-embedded/${format}`,
+        ),
+      })
+    },
+  )
 
   test('a run that was saved and loaded makes the same weights as one that was not', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'embedded-'))

@@ -17,6 +17,7 @@ import type { StepMetrics } from '../../../src/trainers/events.js'
 import { trainingEmitter } from '../../../src/trainers/events.js'
 import type { GrpoOptions, GrpoStep } from '../../../src/trainers/loops/grpo.js'
 import { trainGrpo } from '../../../src/trainers/loops/grpo.js'
+import { unmeasured } from '../../../src/trainers/loops/loop.js'
 import { accuracy, caseAt, patient } from '../../fixtures/tiny-training.js'
 import { words } from '../embedded/play.js'
 
@@ -498,5 +499,91 @@ describe('endings', () => {
     [{ endings: 2, maxStaleness: 1 }, /`maxStaleness` 0 with `endings`/],
   ] as const)('refuse %o', async (over, message) => {
     await expect(run(embedded({ actionSpace: words }), over)).rejects.toThrow(message)
+  })
+})
+
+describe('hindsight', () => {
+  const hindsight = { adam: { learningRate: 0.1 } }
+  const labels = (batches: readonly TrainBatch[]) =>
+    batches.filter(({ loss }) => loss.kind === 'cross-entropy')
+
+  test('teaches the whole group the diagnosis of a member that was right', async () => {
+    const batches: TrainBatch[] = []
+    const steps: GrpoStep[] = []
+    await run(watched(embedded({ actionSpace: words }), batches), {
+      hindsight,
+      steps: 3,
+      afterStep: (made) => {
+        steps.push(made)
+        return undefined
+      },
+    })
+    const groups = new Map(steps.flatMap((one) => one.groups.map((group) => [group.id, group])))
+    const truths = steps.flatMap(({ groups: own, cases }) =>
+      own.map(({ id }, i) => [id, cases[i]?.gold.dx[0]?.name.en] as const),
+    )
+    const taught = labels(batches).flatMap(({ segments }) => segments)
+    expect(taught.length).toBeGreaterThan(0)
+    for (const { groupId, tokens, promptLength, mask } of taught) {
+      const drawn = new Set([...mask].flatMap((one, t) => (one ? [tokens[promptLength + t]!] : [])))
+      const [label] = [...drawn].map((token) => words.actions[token])
+      expect(drawn.size).toBe(1)
+      expect(label).toMatchObject({ kind: 'diagnose', diagnosis: new Map(truths).get(groupId) })
+    }
+    for (const [id, { episodes, scores }] of groups) {
+      const own = taught.filter(({ groupId }) => groupId === id)
+      expect(own.length).toBe(scores.some(({ total }) => total === 1) ? episodes.length : 0)
+    }
+  })
+
+  test('weighs what is seldom right by one over its probability, up to a limit', async () => {
+    const batches: TrainBatch[] = []
+    const weighed = { ...hindsight, maxWeight: 1.05 }
+    await run(watched(embedded({ actionSpace: words }), batches), {
+      ...{ hindsight: weighed, steps: 1, groupSize: 2 },
+    })
+    const weights = labels(batches).flatMap(({ segments }) =>
+      segments.map(({ advantages }) => Math.max(...advantages)),
+    )
+    // Two members at one half each miss with 1/4: the weight 4/3 is over the limit.
+    expect(weights.length).toBeGreaterThan(0)
+    for (const weight of weights) expect(weight).toBeCloseTo(1.05, 6)
+    batches.length = 0
+    await run(watched(embedded({ actionSpace: words }), batches), {
+      ...{ hindsight: { ...hindsight, maxWeight: 9 }, steps: 1, groupSize: 2 },
+    })
+    for (const { segments } of labels(batches))
+      for (const { advantages } of segments) expect(Math.max(...advantages)).toBeCloseTo(4 / 3, 5)
+  })
+
+  test('has the same weights at any concurrency, and interrupted or not', async () => {
+    const [one, many] = [embedded({ actionSpace: words }), embedded({ actionSpace: words })]
+    await run(one, { hindsight, concurrency: 1 })
+    await run(many, { hindsight, concurrency: 24 })
+    const whole = await weightsOf(one)
+    expect(await weightsOf(many)).toBe(whole)
+    const folder = join(await mkdtemp(join(tmpdir(), 'grpo-')), 'half')
+    const first = embedded({ actionSpace: words })
+    await run(first, { hindsight, steps: 2 })
+    await first.save(folder)
+    const second = embedded({ actionSpace: words })
+    await second.load(folder)
+    await run(second, { hindsight, firstStep: 3 })
+    expect(await weightsOf(second)).toBe(whole)
+  })
+
+  test.each([
+    [{ maxStaleness: 1 }, /`maxStaleness` 0 with `hindsight`/],
+    [{ accuracy: unmeasured }, /`accuracy` with `hindsight`/],
+  ] as const)('refuses %o', async (over, message) => {
+    const backend = embedded({ actionSpace: words })
+    await expect(run(backend, { ...over, hindsight })).rejects.toThrow(message)
+  })
+
+  test('refuses a backend without `conclude`', async () => {
+    const { conclude: _, ...others } = embedded({ actionSpace: words })
+    await expect(run(others as Backend, { hindsight })).rejects.toThrow(
+      /a backend with `conclude`.*got `embedded`/,
+    )
   })
 })
