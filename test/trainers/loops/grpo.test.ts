@@ -7,7 +7,7 @@ import type { Loss, TrainBatch } from '../../../src/batch.js'
 import { consultation } from '../../../src/envs/consultation.js'
 import { Fault } from '../../../src/error.js'
 import type { Group } from '../../../src/group.js'
-import type { Reward } from '../../../src/reward.js'
+import { ok, type Reward } from '../../../src/reward.js'
 import { defineReward } from '../../../src/rewards/define.js'
 import { Recipe } from '../../../src/runs/recipe.js'
 import { drGrpoAdvantages, grpoAdvantages } from '../../../src/trainers/advantages/per-group.js'
@@ -534,6 +534,20 @@ describe('hindsight', () => {
       const own = taught.filter(({ groupId }) => groupId === id)
       expect(own.length).toBe(scores.some(({ total }) => total === 1) ? episodes.length : 0)
     }
+  })
+
+  test('credits moves where the rewards of a group do not differ', async () => {
+    const batches: TrainBatch[] = []
+    const same = defineReward({ name: 'same', bounds: [0, 1] }, () => ok(1))
+    await run(watched(embedded({ actionSpace: words }), batches), {
+      ...{ reward: same, hindsight: { ...hindsight, gain: 0.5 }, steps: 3 },
+    })
+    const policy = batches.filter(({ loss }) => loss.kind !== 'cross-entropy')
+    const advantages = policy.flatMap(({ segments }) =>
+      segments.flatMap((one) => [...one.advantages]),
+    )
+    expect(advantages.some((one) => one > 0)).toBe(true)
+    expect(advantages.reduce((sum, one) => sum + one, 0)).toBeCloseTo(0, 4)
   })
 
   test('weighs what is seldom right by one over its probability, up to a limit', async () => {
