@@ -3,6 +3,7 @@ import { once } from 'node:events'
 import pc from 'picocolors'
 import { Fault } from '../../error.js'
 import { isStandardOutput } from '../../storage/atomic-write.js'
+import type { ThreadOptions } from '../thread.js'
 
 type Stream = NodeJS.WritableStream & { readonly isTTY?: boolean }
 
@@ -13,6 +14,8 @@ export interface Terminal {
   readonly stderr: Stream
   readonly env: Readonly<Record<string, string | undefined>>
   readonly signal: AbortSignal
+  /** Runs the command line again in a thread; absent in that thread, and where a program runs the command. */
+  readonly inThread?: (options: ThreadOptions) => Promise<number>
 }
 
 /** Flags of every command: `--json` and `--quiet`. */
