@@ -9,6 +9,7 @@ import { type AddressInfo, createServer } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { WorkerPlace } from './peers.js'
 import type { RunningServer } from './server.js'
+import { semiSpaceMb } from './young-generation.js'
 
 /** What the first process says to the others. */
 type ToWorker =
@@ -32,13 +33,6 @@ interface Ready {
   /** The door for the other processes. */
   readonly inner: string
 }
-
-/**
- * Megabytes of a half of the young generation of the garbage collector of a process that serves. What a consultation
- * holds lives for seconds; with V8's 16 it grows old, and the marking of the old (60 ms in which steps are slow) comes
- * every two seconds at 512 sessions: the slowest hundredth of the steps took 2.2 times the median, with 64 it is 1.6.
- */
-export const semiSpaceMb = 64
 
 /** Milliseconds before a process that died is started again: one that cannot live shall not fill the machine. */
 const pauseMs = 1000

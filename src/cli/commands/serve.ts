@@ -12,20 +12,15 @@ import { openTask } from '../../runs/task-of-recipe.js'
 import { dialectNames, type ServerDialect } from '../../server/dialect-names.js'
 import { checkHost, type ServerOptions, startServer } from '../../server/server.js'
 import { taskConsultations } from '../../server/task-consultations.js'
-import {
-  isWorker,
-  type RunningWorkers,
-  semiSpaceMb,
-  serveAsWorker,
-  startWorkers,
-} from '../../server/workers.js'
+import { isWorker, type RunningWorkers, serveAsWorker, startWorkers } from '../../server/workers.js'
 import { readCases } from '../../storage/case-files.js'
 import { openChatTokenizer } from '../../trainers/tokens/chat-tokenizer.js'
 import { reportStop } from '../print/failure.js'
 import { output, type PrintFlags, type Terminal, table } from '../print/output.js'
 import { resolveToken, type TokenForm, type TokenPlace } from './token-file.js'
 
-interface ServeFlags extends PrintFlags {
+/** Flags of `serve`. */
+export interface ServeFlags extends PrintFlags {
   readonly port?: number
   readonly host?: string
   readonly dialect?: readonly string[]
@@ -166,9 +161,6 @@ async function startServing(
 
 /** Runs `bedside serve` until Ctrl-C. @returns the exit code */
 export async function serve(flags: ServeFlags, terminal: Terminal): Promise<number> {
-  // One process serves from a thread; several are started with what they need.
-  if (terminal.inThread && !isWorker() && (flags.workers ?? 1) === 1)
-    return terminal.inThread({ youngMb: 3 * semiSpaceMb, withInput: flags.stopWithInput ?? false })
   const { tokenFile = 'runs/serve/token' } = flags
   const out = output(terminal, flags)
   const onError = (error: unknown) =>
