@@ -182,6 +182,8 @@ export async function serve(flags: ServeFlags, terminal: Terminal): Promise<numb
   }
   const server = await startServing(flags, options, onError)
   const { address } = server
+  // Before anybody is told that it listens, and may ask it to end.
+  const stopped = untilStopped(terminal.signal, flags.stopWithInput)
   if (flags.json)
     await out.document({
       address,
@@ -191,7 +193,7 @@ export async function serve(flags: ServeFlags, terminal: Terminal): Promise<numb
     })
   else await out.say(serverText(server, dialects, known?.place))
   await out.note('Ctrl-C stops it.')
-  const when = await untilStopped(terminal.signal, flags.stopWithInput)
+  const when = await stopped
   const graceSeconds = when === 'soon' ? drainSeconds : 0
   if (graceSeconds > 0) await out.note(`Waiting up to ${graceSeconds} s for sessions to end`)
   await server.close({ graceSeconds })
