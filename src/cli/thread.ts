@@ -4,15 +4,7 @@
  */
 import { once } from 'node:events'
 import { parentPort, Worker } from 'node:worker_threads'
-import type { Terminal } from './print/output.js'
-
-/** What a thread is given. */
-export interface ThreadOptions {
-  /** Megabytes of the collector's young generation. */
-  readonly youngMb: number
-  /** Whether the thread reads the standard input. */
-  readonly withInput: boolean
-}
+import type { Terminal, ThreadOptions } from './print/output.js'
 
 /**
  * Runs this command line in a thread. Signals to the process are passed on to it.

@@ -92,6 +92,7 @@ function startOne(
   begin: ToWorker,
   onExit: () => void,
 ): { readonly worker: Worker; readonly ready: Promise<Ready> } {
+  cluster.setupPrimary({ execArgv: [...process.execArgv, `--max-semi-space-size=${semiSpaceMb}`] })
   const worker = cluster.fork()
   worker.on('error', () => undefined)
   const ready = new Promise<Ready>((resolve, reject) => {
@@ -118,7 +119,6 @@ export async function startWorkers(
   onDeath: (number: number) => void,
 ): Promise<RunningWorkers> {
   const port = wanted === 0 ? await freePort(host) : wanted
-  cluster.setupPrimary({ execArgv: [...process.execArgv, `--max-semi-space-size=${semiSpaceMb}`] })
   const secret = randomBytes(24).toString('base64url')
   const inner = new Map<number, string>()
   const alive = new Map<number, Worker>()

@@ -3,9 +3,16 @@ import { once } from 'node:events'
 import pc from 'picocolors'
 import { Fault } from '../../error.js'
 import { isStandardOutput } from '../../storage/atomic-write.js'
-import type { ThreadOptions } from '../thread.js'
 
 type Stream = NodeJS.WritableStream & { readonly isTTY?: boolean }
+
+/** What a thread that runs a command line is given. */
+export interface ThreadOptions {
+  /** Megabytes of the collector's young generation. */
+  readonly youngMb: number
+  /** Whether the thread reads the standard input. */
+  readonly withInput: boolean
+}
 
 /** A command's streams, its environment variables, and the signal that Ctrl-C aborts. */
 export interface Terminal {

@@ -55,7 +55,9 @@ describe('the plain dialect', () => {
     expect(body.observation).toEqual(listed.body.observation)
     const cases = { train: [caseSource(knowledge)(1)], heldout: [{ ...truth, id: 'mine' }] }
     const file = await testServer({ cases })
-    const held = await file.request('POST', '/v1/sessions', { ...named, case_id: 'mine' })
+    const held = await file.request('POST', '/v1/sessions', {
+      ...{ ...named, case_id: 'mine', tier: 'hard' },
+    })
     expect(held.body.observation.message).toBe(body.observation.message)
     for (const one of [request, file.request]) {
       const refused = await one('POST', '/v1/sessions', { case_id: 'nobody' })
