@@ -2,7 +2,9 @@
 /** The `bedside` binary: the process's streams and Ctrl-C around the program. */
 import { setMaxListeners } from 'node:events'
 import { syncBuiltinESMExports } from 'node:module'
+import { isMainThread } from 'node:worker_threads'
 import { runCommandLine } from './program.js'
+import { hearSignals, runInThread } from './thread.js'
 
 const interrupt = new AbortController()
 setMaxListeners(0, interrupt.signal)
@@ -22,10 +24,13 @@ stdout.on('error', (error: NodeJS.ErrnoException) => {
   process.exit(error.code === 'EPIPE' ? 0 : 1)
 })
 
+const terminal = { stdin, stdout, stderr, env: process.env, signal: interrupt.signal }
+if (!isMainThread) hearSignals()
 process.exitCode = await runCommandLine(process.argv.slice(2), {
-  stdin,
-  stdout,
-  stderr,
-  env: process.env,
-  signal: interrupt.signal,
+  ...terminal,
+  ...(isMainThread && {
+    inThread: (options) => runInThread(new URL(import.meta.url), terminal, options),
+  }),
 })
+// A thread hears signals for as long as it is there.
+if (!isMainThread) process.exit()

@@ -2,6 +2,7 @@
 import type { Grammar } from '../agent.js'
 import { spoken } from '../agents/grammars/spoken.js'
 import type { Case } from '../case.js'
+import { parseCaseId } from '../cases/generator/case-id.js'
 import { caseSource } from '../cases/generator/generate.js'
 import type { Env } from '../env.js'
 import { consultation } from '../envs/consultation.js'
@@ -64,11 +65,37 @@ async function reading<T>(name: string, read: () => T | Promise<T>): Promise<T> 
   }
 }
 
-/** The case of a file. */
+const unknownCase = (expected: string, id: string): Refusal =>
+  new Refusal('bad-request', `Expected \`case_id\` to be ${expected}, got \`${id}\``)
+
+/** The options that the id of a generated case says, over those given. @throws Refusal for another id */
+function withNamedCase(options: SessionOptions): SessionOptions {
+  const { case_id: id, clinic: _, ...rest } = options
+  if (id === undefined) return options
+  const said = parseCaseId(id)
+  if (!said || said.change)
+    throw unknownCase(
+      'the id of a generated case, as `easy-train-0-7` is, or of the server’s file',
+      id,
+    )
+  const { tier, split, seed: case_seed, n: index, clinic } = said
+  return { ...rest, tier, split, case_seed, index, ...(clinic && { clinic: [...clinic] }) }
+}
+
+const byIdOf = memoizeByIdentity(
+  ({ train, heldout }: FileCases) => new Map([...heldout, ...train].map((one) => [one.id, one])),
+)
+
+/** The case of a file. @throws Refusal for one that is not there */
 function fileCase(
-  { seed = 0, index = seed, split = 'train' }: SessionOptions,
+  { seed = 0, index = seed, split = 'train', case_id: id }: SessionOptions,
   file: FileCases,
 ): Case {
+  if (id !== undefined) {
+    const named = byIdOf(file).get(id)
+    if (named) return named
+    throw unknownCase('the id of a case of the server’s file', id)
+  }
   const found = file[split][index]
   if (found) return found
   throw new Refusal(
@@ -118,7 +145,8 @@ export function openConsultations(file?: FileCases): Consultations {
   const recorded = recordPatient()
   return {
     count: (split) => (file ? file[split].length : offered),
-    async open(options) {
+    async open(given) {
+      const options = file ? given : withNamedCase(given)
       const { language = 'en', tier = 'easy', reward: rewardName = 'default', clinic } = options
       const groups = [...new Set(clinic)].sort().join(',')
       const knowledge = await reading('clinic', () => knowledgeOf(groups))

@@ -16,6 +16,11 @@ export const sessionOptions = z.strictObject({
   seed: wholeNumber.optional().describe('Keys all randomness of the consultation. Default 0.'),
   index: wholeNumber.optional().describe('Number of the case in its split. Default the seed.'),
   split: z.enum(splitNames).optional().describe('Which cases. Default train.'),
+  case_id: z
+    .string()
+    .max(200)
+    .optional()
+    .describe('A case by its id, in place of split, index, tier, case_seed and clinic.'),
   tier: z.enum(tierNames).optional().describe('Difficulty of generated cases. Default easy.'),
   case_seed: wholeNumber.optional().describe('Seeds the generator of cases. Default 0.'),
   clinic: z.array(z.string()).min(1).optional().describe('Disease groups. Default all.'),

@@ -57,10 +57,17 @@ export async function passOn(c: Context, place: WorkerPlace, to: number): Promis
     headers.delete(name)
   headers.set(header, place.secret)
   const body = method === 'GET' || method === 'HEAD' ? null : await readText(c, longest)
-  const sent = { method, headers, body, signal: raw.signal, redirect: 'manual' } as const
-  const reply = await fetch(`${address}${pathname}${search}`, sent).catch(() => {
-    throw gone()
-  })
+  // A client that vanishes ends the request until its reply begins. After that the listener cancels the reply: an error in
+  // the middle of it would be printed.
+  const waiting = new AbortController()
+  const stop = () => waiting.abort()
+  raw.signal.addEventListener('abort', stop, { once: true })
+  const sent = { method, headers, body, signal: waiting.signal, redirect: 'manual' } as const
+  const reply = await fetch(`${address}${pathname}${search}`, sent)
+    .catch(() => {
+      throw gone()
+    })
+    .finally(() => raw.signal.removeEventListener('abort', stop))
   const told = new Headers(reply.headers)
   for (const name of ['connection', 'keep-alive', 'transfer-encoding']) told.delete(name)
   return new Response(reply.body, { status: reply.status, headers: told })

@@ -9,6 +9,7 @@ import { type AddressInfo, createServer } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { WorkerPlace } from './peers.js'
 import type { RunningServer } from './server.js'
+import { semiSpaceMb } from './young-generation.js'
 
 /** What the first process says to the others. */
 type ToWorker =
@@ -91,6 +92,7 @@ function startOne(
   begin: ToWorker,
   onExit: () => void,
 ): { readonly worker: Worker; readonly ready: Promise<Ready> } {
+  cluster.setupPrimary({ execArgv: [...process.execArgv, `--max-semi-space-size=${semiSpaceMb}`] })
   const worker = cluster.fork()
   worker.on('error', () => undefined)
   const ready = new Promise<Ready>((resolve, reject) => {

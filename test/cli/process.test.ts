@@ -1,4 +1,5 @@
 import { execFile, spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { cpSync, mkdtempSync, symlinkSync } from 'node:fs'
 import { readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -57,6 +58,29 @@ describe('the bedside binary', () => {
     const { code, stdout, stderr } = await start().ended
     expect([code, stdout]).toEqual([2, ''])
     expect(stderr).toContain('Usage: bedside')
+  })
+
+  test.each([
+    ['SIGINT', 130, 'Stopped. All sessions are closed.'],
+    ['SIGTERM', 0, 'Waiting up to 10 s for sessions to end'],
+    ['the end of its input', 0, 'Ctrl-C stops it.'],
+  ] as const)('ends a server on %s', async (cause, expected, says) => {
+    const { child, ended } = start('serve', '--json', '--stop-with-input')
+    const [line] = await once(child.stdout, 'data')
+    const { address } = JSON.parse(line)
+    expect((await fetch(`${address}/healthz`)).status).toBe(200)
+    if (cause === 'the end of its input') child.stdin.end()
+    else child.kill(cause)
+    const { code, stderr } = await ended
+    expect(code).toBe(expected)
+    expect(stderr).toContain(says)
+    await expect(fetch(`${address}/healthz`)).rejects.toThrow('fetch failed')
+  })
+
+  test('says why a server cannot start', async () => {
+    const { code, stdout, stderr } = await start('serve', '--cases', 'nowhere.jsonl').ended
+    expect([code, stdout]).toEqual([2, ''])
+    expect(stderr).toContain('nowhere.jsonl')
   })
 
   test('stops a run on Ctrl-C with 130 and the command that resumes it', async () => {

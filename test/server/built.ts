@@ -17,11 +17,16 @@ export function builtPackage() {
   }, 120_000)
   afterAll(() => rm(folder, { recursive: true }))
 
-  /** Starts `bedside serve`. */
+  /** Starts `bedside serve`; `told()` is what it has written to its standard error. */
   const serve = async (...flags: readonly string[]) => {
     const [node, main] = command
     const line = [main, 'serve', '--json', '--token-file', join(folder, 'token'), ...flags]
-    const server = spawn(node, line, { stdio: ['ignore', 'pipe', 'inherit'] })
+    const server = spawn(node, line, { stdio: ['ignore', 'pipe', 'pipe'] })
+    let told = ''
+    server.stderr.on('data', (chunk) => {
+      told += chunk
+    })
+    server.stderr.pipe(process.stderr, { end: false })
     onTestFinished(() => void server.kill('SIGKILL'))
     const ended = once(server, 'exit')
     const failed = ended.then(([code]) => {
@@ -30,7 +35,13 @@ export function builtPackage() {
     const [ready] = await Promise.race([once(createInterface(server.stdout), 'line'), failed])
     failed.catch(() => undefined)
     const { address, token } = JSON.parse(ready)
-    return { address, token: readFileSync(token.file, 'utf8').trim(), server, ended }
+    return {
+      address,
+      token: readFileSync(token.file, 'utf8').trim(),
+      server,
+      ended,
+      told: () => told,
+    }
   }
   return { command, serve }
 }

@@ -1,7 +1,8 @@
 /** The recipes in Python, run small: the real libraries, a real server, a model of random weights. */
 import { execFile, execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { delimiter, dirname, join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
@@ -66,6 +67,34 @@ describeWithPython('the recipes of TRL', 'trl', () => {
     },
     300_000,
   )
+
+  test('Ctrl-C ends a run, its server and all that they wrote for themselves', async () => {
+    const out = join(built.folder, 'interrupted')
+    const scratch = mkdtempSync(join(tmpdir(), 'bedside-interrupted-'))
+    onTestFinished(() => rmSync(scratch, { recursive: true }))
+    const script = join(recipes, 'trl', 'environment_factory.py')
+    const trainer = spawn(pythonOf('trl') ?? '', [script, '--out', out, '--cases', '16'], {
+      // torch keeps a cache of its own.
+      env: { ...environment(), TMPDIR: scratch, TORCHINDUCTOR_CACHE_DIR: join(out, 'torch') },
+      ...{ stdio: 'ignore', detached: true },
+    })
+    const ended = once(trainer, 'exit')
+    const children = () =>
+      readFileSync(`/proc/${trainer.pid}/task/${trainer.pid}/children`, 'utf8').trim().split(' ')
+    // The model is made when the server has played the demonstrations.
+    await expect.poll(() => existsSync(join(out, 'model')), { timeout: 200_000 }).toBe(true)
+    const started = children().map(Number)
+    const serves = (pid: number) => {
+      const line = existsSync(`/proc/${pid}`) ? readFileSync(`/proc/${pid}/cmdline`, 'utf8') : ''
+      return line.includes('serve')
+    }
+    expect(started.filter(serves)).toHaveLength(1)
+    // A terminal sends it to all processes of the group.
+    process.kill(-(trainer.pid ?? 0), 'SIGINT')
+    await ended
+    await expect.poll(() => started.filter(serves), { timeout: 20_000 }).toEqual([])
+    expect(readdirSync(scratch)).toEqual([])
+  }, 300_000)
 
   test('loads consultations as a data set', () => {
     const code =

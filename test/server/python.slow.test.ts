@@ -1,11 +1,19 @@
 import { execFileSync, spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
-import { cpSync, mkdirSync, readdirSync, readFileSync, realpathSync, rmSync } from 'node:fs'
+import {
+  cpSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
 import { labelled } from '../../src/agents/grammars/labelled.js'
 import { spoken } from '../../src/agents/grammars/spoken.js'
 import { ended } from '../../src/env.js'
@@ -100,10 +108,15 @@ function lives(pid: number): boolean {
 
 describeWithPython('the server that Python started', 'gym', () => {
   test.each(['SIGINT', 'SIGTERM', 'SIGKILL'] as const)(
-    'ends with its process on %s',
+    'ends with its process on %s, and leaves no file behind',
     async (signal) => {
       const script = join(root, 'test/python/owns_server.py')
-      const env = { ...process.env, PYTHONPATH: source, BEDSIDE_COMMAND: built.command.join(' ') }
+      const scratch = mkdtempSync(join(tmpdir(), 'bedside-owner-'))
+      onTestFinished(() => rmSync(scratch, { recursive: true }))
+      const env = {
+        ...process.env,
+        ...{ PYTHONPATH: source, BEDSIDE_COMMAND: built.command.join(' '), TMPDIR: scratch },
+      }
       const owner = spawn(pythonOf('gym') ?? '', [script], {
         env,
         stdio: ['ignore', 'pipe', 'ignore'],
@@ -113,6 +126,7 @@ describeWithPython('the server that Python started', 'gym', () => {
       expect(pids.map(lives)).toEqual([true, true])
       owner.kill(signal)
       await expect.poll(() => pids.map(lives), { timeout: 20_000 }).toEqual([false, false])
+      expect(readdirSync(scratch)).toEqual([])
     },
     120_000,
   )

@@ -1,3 +1,4 @@
+import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
 import { Agent, request } from 'node:http'
 import { expect, test } from 'vitest'
@@ -117,6 +118,43 @@ test('ORS and NeMo Gym reach the process of their session', async () => {
   expect(open).toBe(0)
   server.kill('SIGTERM')
   expect(await ended).toEqual([0, null])
+}, 120_000)
+
+test('nothing is said of clients that vanish in the middle of a reply', async () => {
+  const { address, token, server, ended, told } = await serve('--workers', '2')
+  const post = (path: string, body: object, id?: string) =>
+    request(`${address}${path}`, {
+      ...{ method: 'POST', agent: new Agent({ keepAlive: false }) },
+      headers: {
+        ...{ 'x-api-key': token, 'content-type': 'application/json' },
+        ...(id !== undefined && { 'x-session-id': id }),
+      },
+    }).end(JSON.stringify(body))
+  const [minted] = await once(post('/create_session', {}), 'response')
+  let id = ''
+  for await (const chunk of minted) id += chunk
+  id = /task_id\ndata: (\S+)/.exec(id)?.[1] ?? ''
+  const [created] = await once(post('/create', { split: 'train', index: 0 }, id), 'response')
+  expect(created.resume().statusCode).toBe(200)
+  // An unusual question makes a new process think for a second: replies have begun by then and not ended. Half of the
+  // connections come to the process of the session, and those of the other are passed on.
+  const question =
+    'Does it come on when you carry the shopping up to your aunt, or rather after it?'
+  const begun = await Promise.all(
+    Array.from({ length: 40 }, async () => {
+      const call = post('/call', { name: 'ask_patient', input: { question } }, id)
+      const [reply] = await once(call, 'response')
+      await once(reply, 'data')
+      reply.on('error', () => undefined)
+      call.on('error', () => undefined).destroy()
+      return reply.statusCode
+    }),
+  )
+  expect(new Set(begun)).toEqual(new Set([200]))
+  expect((await ask(address, token, 'GET', '/healthz')).body.open).toBe(1)
+  server.kill('SIGINT')
+  await ended
+  expect(told()).toBe('Ctrl-C stops it.\n\nStopped. All sessions are closed.\n')
 }, 120_000)
 
 test('a process that dies is started again, and its sessions go on elsewhere', async () => {

@@ -19,7 +19,8 @@ import { reportStop } from '../print/failure.js'
 import { output, type PrintFlags, type Terminal, table } from '../print/output.js'
 import { resolveToken, type TokenForm, type TokenPlace } from './token-file.js'
 
-interface ServeFlags extends PrintFlags {
+/** Flags of `serve`. */
+export interface ServeFlags extends PrintFlags {
   readonly port?: number
   readonly host?: string
   readonly dialect?: readonly string[]
@@ -181,6 +182,8 @@ export async function serve(flags: ServeFlags, terminal: Terminal): Promise<numb
   }
   const server = await startServing(flags, options, onError)
   const { address } = server
+  // Before anybody is told that it listens, and may ask it to end.
+  const stopped = untilStopped(terminal.signal, flags.stopWithInput)
   if (flags.json)
     await out.document({
       address,
@@ -190,7 +193,7 @@ export async function serve(flags: ServeFlags, terminal: Terminal): Promise<numb
     })
   else await out.say(serverText(server, dialects, known?.place))
   await out.note('Ctrl-C stops it.')
-  const when = await untilStopped(terminal.signal, flags.stopWithInput)
+  const when = await stopped
   const graceSeconds = when === 'soon' ? drainSeconds : 0
   if (graceSeconds > 0) await out.note(`Waiting up to ${graceSeconds} s for sessions to end`)
   await server.close({ graceSeconds })

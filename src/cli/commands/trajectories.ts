@@ -5,7 +5,7 @@ import { labelled } from '../../agents/grammars/labelled.js'
 import { Fault } from '../../error.js'
 import { withoutUndefined } from '../../platform/without-undefined.js'
 import { exportTraining, omissions } from '../../trainers/trajectories/export.js'
-import type { ExportFormat } from '../../trainers/trajectories/export-rows.js'
+import { type ExportFormat, verlAgent } from '../../trainers/trajectories/export-rows.js'
 import { trajectoryInfo } from '../../trainers/trajectories/reader.js'
 import { numberText, output, type PrintFlags, type Terminal, table } from '../print/output.js'
 import { isFolder, isSamePlace } from './run-folder.js'
@@ -63,6 +63,7 @@ export async function exportTrajectories(
     [`${report.from} read`, String(report.read)],
     ...omitted.map((one) => [`  ${omissionTexts[one]}`, String(report.leftOut[one])]),
     ['rows written', String(report.written)],
+    ...(format === 'verl' ? [['played by the agent loop', agentName ?? verlAgent]] : []),
   ])
   return out.show(text, report)
 }

@@ -153,7 +153,10 @@ export function addTrajectories(program: Command, declare: Declare): void {
     .requiredOption('--out <FILE>', 'a .parquet or .jsonl file')
     .option('--min-reward <X>', 'leave out rollouts with a lower reward', parseFinite)
     .option('--best-of-group', 'keep only the best rollout of each group')
-    .option('--agent-name <NAME>', "name of verl's agent loop, written as a column")
+    .option(
+      '--agent-name <NAME>',
+      "name of the agent loop that plays verl's rows (default: bedside, this package's; single_turn_agent is verl's own)",
+    )
   declare(trajectories, 'info', {
     says: 'Counts the segments and tokens of a file, by the policy version that drew them.',
     load: async () => (await import('../commands/trajectories.js')).showTrajectoryInfo,

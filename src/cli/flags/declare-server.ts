@@ -8,7 +8,7 @@ import { parseFinite, parseWhole } from './flags.js'
 export function addServe(program: Command, declare: Declare): void {
   const command = declare(program, 'serve', {
     says: 'Serves consultations over HTTP and WebSocket until Ctrl-C: for training loops in Python and elsewhere.',
-    load: async () => (await import('../commands/serve.js')).serve,
+    load: async () => (await import('../commands/serve-in-thread.js')).serveInThread,
     examples: [
       'serve',
       'serve --port 8000 --max-sessions 512 --json',

@@ -6,6 +6,14 @@ import { isStandardOutput } from '../../storage/atomic-write.js'
 
 type Stream = NodeJS.WritableStream & { readonly isTTY?: boolean }
 
+/** What a thread that runs a command line is given. */
+export interface ThreadOptions {
+  /** Megabytes of the collector's young generation. */
+  readonly youngMb: number
+  /** Whether the thread reads the standard input. */
+  readonly withInput: boolean
+}
+
 /** A command's streams, its environment variables, and the signal that Ctrl-C aborts. */
 export interface Terminal {
   readonly stdin: NodeJS.ReadableStream & { readonly isTTY?: boolean }
@@ -13,6 +21,8 @@ export interface Terminal {
   readonly stderr: Stream
   readonly env: Readonly<Record<string, string | undefined>>
   readonly signal: AbortSignal
+  /** Runs the command line again in a thread; absent in that thread, and where a program runs the command. */
+  readonly inThread?: (options: ThreadOptions) => Promise<number>
 }
 
 /** Flags of every command: `--json` and `--quiet`. */

@@ -23,7 +23,7 @@ export type ExportFormat = (typeof exportFormats)[number]
 export interface ExportContext {
   /** Renders the doctor's observations and actions as messages. */
   readonly grammar: Grammar
-  /** For verl: name of the agent loop that plays the row. @default no such column */
+  /** For verl: name of the agent loop that plays the row. @default 'bedside', this package's */
   readonly agentName?: string
 }
 
@@ -105,23 +105,33 @@ const prompts: RowFormat = {
   },
 }
 
+/** Name of this package's agent loop, as `bedside_trainers.verl` registers it. */
+export const verlAgent = 'bedside'
+
 const verl: RowFormat = {
-  shape: ({ agentName }) => ({
+  shape: () => ({
     prompt: [message],
     data_source: 'text',
     ability: 'text',
     reward_model: { style: 'text', ground_truth: 'text' },
-    extra_info: originShape,
-    ...(agentName === undefined ? {} : { agent_name: 'text' }),
+    extra_info: { ...originShape, consultation: 'text' },
+    agent_name: 'text',
   }),
-  row: (saved, index, { grammar, agentName }) => ({
-    prompt: promptMessages(saved.episode, grammar),
-    data_source: 'bedside',
-    ability: 'consultation',
-    reward_model: { style: 'rule', ground_truth: groundTruth(saved) },
-    extra_info: rowOrigin(saved, index),
-    ...(agentName === undefined ? {} : { agent_name: agentName }),
-  }),
+  row: (saved, index, { grammar, agentName = verlAgent }) => {
+    const { caseId: case_id, seed, language } = saved.episode
+    return {
+      prompt: promptMessages(saved.episode, grammar),
+      data_source: 'bedside',
+      ability: 'consultation',
+      reward_model: { style: 'rule', ground_truth: groundTruth(saved) },
+      extra_info: {
+        ...rowOrigin(saved, index),
+        // What the agent loop opens at `bedside serve`.
+        consultation: JSON.stringify({ case_id, seed, language }),
+      },
+      agent_name: agentName,
+    }
+  },
 }
 
 const slime: RowFormat = {

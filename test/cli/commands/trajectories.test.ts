@@ -68,6 +68,18 @@ describe('trajectories export', () => {
     expect(JSON.parse(line)).toMatchObject({ rollout_id: '1/0/1', reward: 0.75 })
   })
 
+  test("says which agent loop plays verl's rows", async () => {
+    const files = [join(folder, 'run')]
+    for (const agentName of [undefined, 'single_turn_agent']) {
+      const out = join(folder, 'verl.jsonl')
+      const flags = { format: 'verl', out, ...(agentName && { agentName }) } as const
+      const { stdout } = await exported(files, flags)
+      const name = agentName ?? 'bedside'
+      expect(stdout).toMatch(new RegExp(`played by the agent loop +${name}\n`))
+      expect(JSON.parse((await readFile(out, 'utf8')).split('\n')[0] ?? '').agent_name).toBe(name)
+    }
+  })
+
   test('--json prints the report and nothing else', async () => {
     const out = join(folder, 'samples.jsonl')
     const flags = { format: 'slime', out, minReward: 0.5, json: true } as const

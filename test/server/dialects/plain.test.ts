@@ -1,6 +1,9 @@
 import { describe, expect, test } from 'vitest'
 import { spoken } from '../../../src/agents/grammars/spoken.js'
+import { caseSource } from '../../../src/cases/generator/generate.js'
 import { make } from '../../../src/index.js'
+import { clinic } from '../../../src/knowledge/knowledge.js'
+import { loadKnowledge } from '../../../src/knowledge/load.js'
 import { questions, testServer, token } from '../client.js'
 
 describe('the plain dialect', () => {
@@ -35,6 +38,33 @@ describe('the plain dialect', () => {
     expect(end.body.observation).toMatchObject({ done: true, terminated: true, stop: 'diagnosed' })
     expect(end.body.observation.score).toEqual(last.info.score)
     expect(end.body.reward).toBe(last.reward)
+  })
+
+  test('opens a case by its id, generated or of a file', async () => {
+    const knowledge = loadKnowledge()
+    const groups = { tier: 'hard', split: 'heldout', seed: 3 } as const
+    const truth = caseSource(clinic(knowledge, ['bowel', 'headache']), groups)(5)
+    const { request } = await testServer()
+    const listed = await request('POST', '/v1/sessions', {
+      ...{ tier: 'hard', split: 'heldout', case_seed: 3, index: 5, clinic: ['headache', 'bowel'] },
+      seed: 2,
+    })
+    const named = { case_id: truth.id, seed: 2 }
+    const { status, body } = await request('POST', '/v1/sessions', { ...named, index: 0 })
+    expect(status).toBe(201)
+    expect(body.observation).toEqual(listed.body.observation)
+    const cases = { train: [caseSource(knowledge)(1)], heldout: [{ ...truth, id: 'mine' }] }
+    const file = await testServer({ cases })
+    const held = await file.request('POST', '/v1/sessions', {
+      ...{ ...named, case_id: 'mine', tier: 'hard' },
+    })
+    expect(held.body.observation.message).toBe(body.observation.message)
+    for (const one of [request, file.request]) {
+      const refused = await one('POST', '/v1/sessions', { case_id: 'nobody' })
+      expect(refused.status).toBe(400)
+      expect(refused.body.error.message).toContain('`case_id`')
+      expect(refused.body.error.message).toContain('got `nobody`')
+    }
   })
 
   test('answers a step that is sent again as before, and refuses another in its place', async () => {

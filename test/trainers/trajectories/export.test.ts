@@ -7,6 +7,7 @@ import { afterAll, describe, expect, test } from 'vitest'
 import { labelled } from '../../../src/agents/grammars/labelled.js'
 import type { Episode } from '../../../src/episode.js'
 import { Fault } from '../../../src/error.js'
+import { readBody, sessionOptions } from '../../../src/server/options.js'
 import type { SavedEpisode } from '../../../src/storage/episode-files.js'
 import { episodeWriter } from '../../../src/storage/episode-files.js'
 import type { ExportOptions } from '../../../src/trainers/trajectories/export.js'
@@ -138,7 +139,7 @@ describe('prompts', () => {
 
   test('of verl have its columns, with the same struct in all rows', async () => {
     const path = await episodesFile([saved('a', 1), saved('b', 0, { seed: 9 })])
-    const { rows } = await exported({ format: 'verl', files: [path], agentName: 'bedside' })
+    const { rows } = await exported({ format: 'verl', files: [path] })
     expect(Object.keys(rows[1] ?? {})).toEqual([
       'prompt',
       'data_source',
@@ -150,8 +151,19 @@ describe('prompts', () => {
     expect(rows[1]).toMatchObject({
       reward_model: { style: 'rule' },
       extra_info: { index: 1, split: 'train', case_id: 'case', seed: 9, language: 'en' },
-      agent_name: 'bedside',
     })
+  })
+
+  test("of verl name this package's agent loop and what it opens, or another loop", async () => {
+    const path = await episodesFile([saved('a', 1, { seed: 9, language: 'zh' })])
+    const { rows } = await exported({ format: 'verl', files: [path] })
+    const [row] = rows as [{ agent_name: string; extra_info: { consultation: string } }]
+    expect(row.agent_name).toBe('bedside')
+    const opened = JSON.parse(row.extra_info.consultation)
+    expect(opened).toEqual({ case_id: 'case', seed: 9, language: 'zh' })
+    expect(readBody(sessionOptions, opened, 'options')).toEqual(opened)
+    const other = await exported({ format: 'verl', files: [path], agentName: 'single_turn_agent' })
+    expect(other.rows[0]).toMatchObject({ agent_name: 'single_turn_agent' })
   })
 
   test('hold the same in parquet as in JSON lines', async () => {

@@ -5,10 +5,10 @@ from __future__ import annotations
 import atexit
 import json
 import os
+import secrets
 import subprocess
 import tempfile
 import threading
-from pathlib import Path
 from typing import Any, Sequence
 
 from ._command import NODE_HELP, find_command
@@ -16,6 +16,8 @@ from ._errors import ServerUnavailable
 
 #: Seconds until a server that was started must listen.
 START_SECONDS = 60
+#: Variable in which the server finds its token.
+TOKEN = "BEDSIDE_SERVE_TOKEN"
 
 
 class Server:
@@ -27,22 +29,28 @@ class Server:
     def __init__(self, command: str | Sequence[str] | None = None, options: Sequence[str] = ()) -> None:
         line = find_command(command)
         self._owner = os.getpid()
-        self._folder = tempfile.TemporaryDirectory(prefix="bedside-")
-        token = Path(self._folder.name) / "token"
+        self.token: str = os.environ.get(TOKEN) or secrets.token_urlsafe(24)
         # Its standard input ends with this process, however that ends.
-        arguments = [*line, "serve", "--json", "--stop-with-input", "--token-file", str(token), *options]
-        self._log = open(Path(self._folder.name) / "log", "w+b")
+        arguments = [*line, "serve", "--json", "--stop-with-input", *options]
+        # Token and log have no place in the file system: a process that is killed would leave them there.
+        environment = {**os.environ, TOKEN: self.token}
+        self._log = tempfile.TemporaryFile()
         try:
             # A session of its own: Ctrl-C in a terminal reaches the trainer, which ends the server when it is done.
             self._process = subprocess.Popen(
-                arguments, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self._log, start_new_session=True
+                arguments,
+                env=environment,
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=self._log,
+                start_new_session=True,
             )
         except OSError as error:
+            self._log.close()
             raise ServerUnavailable(f"Expected to start `{line[0]}`: {error}. {NODE_HELP}") from error
         atexit.register(self.close)
         ready = self._ready()
         self.url: str = ready["address"]
-        self.token: str = token.read_text().strip()
 
     def _ready(self) -> dict[str, Any]:
         timer = threading.Timer(START_SECONDS, self._process.kill)
@@ -79,7 +87,6 @@ class Server:
         for stream in (process.stdin, process.stdout, self._log):
             if stream and not stream.closed:
                 stream.close()
-        self._folder.cleanup()
 
     def _runs(self) -> bool:
         # A forked process cannot wait for what is not its child.

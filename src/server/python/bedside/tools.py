@@ -22,6 +22,7 @@ class ToolEnvironment:
         "seed",
         "index",
         "split",
+        "case_id",
         "tier",
         "case_seed",
         "clinic",

@@ -12,7 +12,7 @@ from .library import Sample, stock_rollout_stops
 from .settings import Settings, argument, sampling_of, settings_of
 
 #: Options of a consultation that the columns of a data set may hold.
-_COLUMNS = ("seed", "index", "split", "language", "tier", "case_seed")
+_COLUMNS = ("seed", "index", "split", "case_id", "language", "tier", "case_seed")
 _KEPT = (
     *("group_index", "index", "prompt", "label", "apply_chat_template_kwargs"),
     *("generate_function_path", "custom_rm_path", "train_metadata", "session_id"),
