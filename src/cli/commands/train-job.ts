@@ -87,9 +87,12 @@ async function keepServing(plan: JobServerPlan, tell: (line: string) => void) {
   }
 }
 
-/** How the packages of a trainer's plugin are installed. */
+/** The extras of the Python package that a stand-in needs; verl itself brings what the small model needs. */
+const extras: Readonly<Record<JobBackend, string>> = { slime: 'slime,sidecar', verl: 'verl' }
+
+/** How the packages of a stand-in are installed. */
 const installHint = (backend: JobBackend, folder: string): string =>
-  `\`python3 -m venv ${folder} && ${folder}/bin/pip install '${pythonPackage()}[${backend}]'\``
+  `\`python3 -m venv ${folder} && ${folder}/bin/pip install '${pythonPackage()}[${extras[backend]}]'\``
 
 /** Interpreter of a stand-in: that of `.venvs/BACKEND`, else the recipe's. @throws Fault `bad-input` that says how to install */
 export async function standInPython(
@@ -109,7 +112,7 @@ export async function standInPython(
   if (code === 0) return python
   throw new Fault(
     'bad-input',
-    `--stand-in: expected a Python with the extra \`${backend}\`, got ${python}: ${lines.at(-1) ?? 'it does not run'}; install it with ${installHint(backend, folder)}`,
+    `--stand-in: expected a Python with the extras ${extras[backend]}, got ${python}: ${lines.at(-1) ?? 'it does not run'}; install it with ${installHint(backend, folder)}`,
   )
 }
 
