@@ -81,8 +81,7 @@ test.skipIf(!existsSync(python))(
     }
     expect(Object.keys(jobs).length).toBeGreaterThanOrEqual(5)
     const known = Object.keys(jobs)[0] ?? ''
-    // Fewer groups a step than a minibatch has.
-    const wrong = [...(jobs[known] ?? []), 'data.train_batch_size=1']
+    const wrong = [...(jobs[known] ?? []), 'actor_rollout_ref.actor.loss_agg_mode=none-such']
     const said = execFileSync(python, ['-c', validate], {
       ...{ env: { ...process.env, TORCH_COMPILE_DISABLE: '1' }, stdio: ['pipe', 'pipe', 'pipe'] },
       input: JSON.stringify({ ...jobs, wrong }),
@@ -90,7 +89,7 @@ test.skipIf(!existsSync(python))(
     const found = JSON.parse(String(said).trim().split('\n').at(-1) ?? '')
     expect(found).toEqual({
       ...Object.fromEntries(Object.keys(jobs).map((name) => [name, 'valid'])),
-      wrong: expect.stringContaining('ppo_mini_batch_size'),
+      wrong: expect.stringContaining('none-such'),
     })
   },
   300_000,
