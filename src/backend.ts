@@ -8,6 +8,31 @@ import { assertBatch } from './batch.js'
 import type { Episode } from './episode.js'
 import type { Action } from './turn.js'
 
+/** Terms of a loss that came after its kinds, each declared by itself. */
+export const lossTerms = [
+  'gspo-dual',
+  'kl-ratio',
+  'geometric-correction',
+  'scaled-correction',
+  'off-policy-mask',
+  'entropy-over-tokens',
+] as const
+/** Name of a term of a loss. */
+export type LossTerm = (typeof lossTerms)[number]
+
+/** The terms of a loss that a backend must declare beside its kind. */
+export function termsOf(loss: Loss): readonly LossTerm[] {
+  const has: Readonly<Record<LossTerm, boolean>> = {
+    'gspo-dual': loss.kind === 'gspo' && loss.dual !== undefined,
+    'kl-ratio': loss.kl?.ratio === true,
+    'geometric-correction': loss.correction?.level === 'geometric',
+    'scaled-correction': loss.correction?.scale !== undefined,
+    'off-policy-mask': loss.offPolicyMask !== undefined,
+    'entropy-over-tokens': loss.entropy !== 0 && loss.entropyOver === 'tokens',
+  }
+  return lossTerms.filter((term) => has[term])
+}
+
 /** Features a backend supports; a request for any other throws before any gradient. */
 export interface Capabilities {
   readonly losses: readonly Loss['kind'][]
@@ -17,6 +42,8 @@ export interface Capabilities {
   readonly kl?: boolean
   /** Importance corrections. @default false */
   readonly correction?: boolean
+  /** Terms of a loss beside those. @default none */
+  readonly lossTerms?: readonly LossTerm[]
   /** A value model: `values`, and batches with `critic`. @default false */
   readonly critic?: boolean
   readonly exports: readonly string[]
@@ -138,6 +165,7 @@ function assertSupported(
     entropy,
     kl = false,
     correction = false,
+    lossTerms: terms = [],
     critic = false,
     owns,
   }: Capabilities,
@@ -155,6 +183,8 @@ function assertSupported(
     new RangeError(`Expected ${what}, which this backend does not have`)
   if (loss.kl && !kl) throw lacks('a loss without a KL penalty')
   if (loss.correction && !correction) throw lacks('a loss without an importance correction')
+  const strange = termsOf(loss).find((term) => !terms.includes(term))
+  if (strange) throw lacks(`a loss without the term \`${strange}\``)
   if (targets && !critic) throw lacks('a batch without a critic')
   if (owns?.oldWeights === false && segments.some(({ oldLogprobs }) => oldLogprobs))
     throw new RangeError(

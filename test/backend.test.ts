@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import type { Capabilities } from '../src/backend.js'
-import { assertSteppable } from '../src/backend.js'
+import type { Capabilities, LossTerm } from '../src/backend.js'
+import { assertSteppable, lossTerms, termsOf } from '../src/backend.js'
 import type { TokenSegment, TrainBatch } from '../src/batch.js'
 
 const capabilities: Capabilities = {
@@ -34,6 +34,9 @@ const batch = (change: Partial<TrainBatch> = {}): TrainBatch => ({
   ...change,
 })
 
+const plain = { kind: 'policy-gradient', entropy: 0 } as const
+const bound = { level: 'token', mode: 'truncate', max: 2 } as const
+
 /** As much of a backend as is looked at. */
 const backend = { capabilities, policyVersion: 4 }
 
@@ -51,6 +54,32 @@ describe('assertSteppable', () => {
     const segments = [{ ...segment, oldLogprobs: Float32Array.of(-1) }]
     expect(() => assertSteppable({ ...backend, capabilities: owner }, batch({ segments }))).toThrow(
       'Expected a batch without `oldLogprobs`',
+    )
+  })
+
+  const terms: readonly [LossTerm, TrainBatch['loss']][] = [
+    ['gspo-dual', { kind: 'gspo', low: 0.1, high: 0.1, dual: 3, entropy: 0 }],
+    ['kl-ratio', { ...plain, kl: { estimator: 'k3', coefficient: 1, ratio: true } }],
+    ['geometric-correction', { ...plain, correction: { ...bound, level: 'geometric' } }],
+    ['scaled-correction', { ...plain, correction: { ...bound, scale: 2 } }],
+    ['off-policy-mask', { ...plain, offPolicyMask: { threshold: 1 } }],
+    ['entropy-over-tokens', { ...plain, entropy: 0.1, entropyOver: 'tokens' }],
+  ]
+  test.each(terms)('refuses the term %s of a loss unless it is declared', (term, loss) => {
+    const all: Capabilities = {
+      ...capabilities,
+      ...{ losses: ['policy-gradient', 'gspo'], entropy: true, kl: true, correction: true },
+      lossTerms,
+    }
+    const segments = [
+      { ...segment, oldLogprobs: Float32Array.of(-1), refLogprobs: Float32Array.of(-1) },
+    ]
+    const given = batch({ loss, segments })
+    expect(termsOf(loss)).toEqual([term])
+    expect(() => assertSteppable({ ...backend, capabilities: all }, given)).not.toThrow()
+    const less = { ...all, lossTerms: lossTerms.filter((one) => one !== term) }
+    expect(() => assertSteppable({ ...backend, capabilities: less }, given)).toThrow(
+      `Expected a loss without the term \`${term}\`, which this backend does not have`,
     )
   })
 

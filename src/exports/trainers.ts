@@ -4,6 +4,8 @@ export {
   assertSteppable,
   type Checkpoints,
   type Learner,
+  type LossTerm,
+  lossTerms,
   type Sampler,
   type SamplerOptions,
 } from '../backend.js'

@@ -39,8 +39,8 @@ async function restoreMetrics(path: string, done: number): Promise<MetricsLine[]
   return kept
 }
 
-/** What two recipes are compared by: earlier versions lack keys that have a default now, and hold idle keys. */
-const comparableText = ({ inputs: _, ...recipe }: Recipe): string =>
+/** What two recipes are compared by: what is trained, not how missing files are made. Earlier versions lack keys that have a default now, and hold idle keys. */
+const comparableText = ({ inputs: _, prepare: __, ...recipe }: Recipe): string =>
   stringify(withAbsolutePaths(recipe))
 
 /**

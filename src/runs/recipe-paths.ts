@@ -17,7 +17,7 @@ export type PartKey = (typeof partKeys)[number]
 /** Recipe keys whose value is always a path. */
 const fileKeys = [
   ...(['cases.file', 'policy.model', 'training.sft.demonstrations', 'init'] as const),
-  'models.cassette.file',
+  ...(['models.cassette.file', 'prepare.cases', 'prepare.run'] as const),
 ] as const
 
 /** A path in a recipe, and the keys and indices that lead to it. */

@@ -20,6 +20,7 @@ import {
 import { backendNames } from './own-backends.js'
 import { type PartKey, pathFrom, recipePaths } from './recipe-paths.js'
 import { Policy } from './recipe-policy.js'
+import { Prepare, prepareProblems } from './recipe-prepare.js'
 import { layPreset, presetKeys } from './recipe-preset.js'
 import {
   idleProblems,
@@ -119,6 +120,8 @@ const Fields = z
     /** Where and how `slime` or `verl` runs. */
     cluster: Cluster.optional(),
     training: Training,
+    /** How `bedside train` makes files of the recipe that are missing. */
+    prepare: Prepare.optional(),
     /** Whether to print, when training is done, one case played before and after training. */
     showConsultations: z.boolean().default(false),
     /** Checkpoint to start from; also the reference policy of a KL penalty. */
@@ -218,6 +221,7 @@ function checkRecipe(
         ...modelProblems(parsed.data),
         ...idleProblems(parsed.data, allDefaults()),
         ...jobProblems(parsed.data, allDefaults()),
+        ...prepareProblems(parsed.data),
       ]
     : recipeProblems(Fields, parsed.error, raw)
   if (parsed.success && problems.length === 0) return parsed.data

@@ -1,5 +1,12 @@
 /** Conformance checks of the batches that a backend must refuse, with nothing applied. */
-import { type Loss, type Normaliser, objectiveKinds, type TrainBatch } from '../batch.js'
+import { type LossTerm, lossTerms } from '../backend.js'
+import {
+  type ImportanceCorrection,
+  type Loss,
+  type Normaliser,
+  objectiveKinds,
+  type TrainBatch,
+} from '../batch.js'
 import { addCorrection, addCritic, addKlPenalty } from './backend-batches.js'
 import { type BenchChecks, expectUnapplied } from './backend-bench.js'
 import { makeLoss } from './backend-losses.js'
@@ -23,6 +30,39 @@ const capabilityBatches: Readonly<
   kl: ['a KL penalty', (batch) => addKlPenalty(batch, batch.segments, 'k3', 0.1)],
   correction: ['an importance correction', (batch) => addCorrection(batch, 'token')],
   critic: ['a batch with a critic', (batch) => addCritic(batch, 1)],
+}
+
+/** A batch with an importance correction that is changed in part. */
+function withCorrection(batch: TrainBatch, part: Partial<ImportanceCorrection>): TrainBatch {
+  const corrected = addCorrection(batch, 'token')
+  const { correction, ...loss } = corrected.loss
+  return correction
+    ? { ...corrected, loss: { ...loss, correction: { ...correction, ...part } } }
+    : corrected
+}
+
+/** Losses that have one term each beside what other capabilities are for. */
+const termLosses: Readonly<Record<LossTerm, (batch: TrainBatch) => TrainBatch>> = {
+  'gspo-dual': (batch) => ({
+    ...batch,
+    loss: { kind: 'gspo', low: 3e-4, high: 4e-4, dual: 3, entropy: 0 },
+  }),
+  'kl-ratio': (batch) => {
+    const penalised = addKlPenalty(batch, batch.segments, 'k3', 0.1)
+    const { kl, ...loss } = penalised.loss
+    return { ...penalised, loss: { ...loss, ...(kl ? { kl: { ...kl, ratio: true } } : {}) } }
+  },
+  'geometric-correction': (batch) => withCorrection(batch, { level: 'geometric' }),
+  'scaled-correction': (batch) => withCorrection(batch, { scale: 0.5 }),
+  'off-policy-mask': (batch) => ({
+    ...batch,
+    loss: { ...batch.loss, offPolicyMask: { threshold: 0.1 } },
+  }),
+  'entropy-over-tokens': (batch) => ({
+    ...batch,
+    normaliser: { ...batch.normaliser, drawnTokens: 1 },
+    loss: { ...batch.loss, entropy: 0.01, entropyOver: 'tokens' },
+  }),
 }
 
 /** Checks of the batches that a backend must refuse. */
@@ -52,6 +92,9 @@ export const refusalChecks: BenchChecks = {
     for (const [capability, [what, toBatch]] of Object.entries(capabilityBatches))
       if (!backend.capabilities[capability as keyof typeof capabilityBatches])
         await expectUnapplied(b, backend, what, toBatch(batch))
+    const { lossTerms: declared = [] } = backend.capabilities
+    for (const term of lossTerms.filter((known) => !declared.includes(known)))
+      await expectUnapplied(b, backend, `the term \`${term}\``, termLosses[term](batch))
   },
 
   'an empty or damaged batch is refused': async (b, backend) => {

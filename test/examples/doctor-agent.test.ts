@@ -2,11 +2,13 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest'
+import { afterAll, afterEach, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest'
 import { primaryDiagnosis } from '../../src/case.js'
 import { importers } from '../../src/cases/importers/import.js'
 import { exactVerifier } from '../../src/rewards/outcome/verifier.js'
 import { parseRecipe } from '../../src/runs/recipe.js'
+import { readCases } from '../../src/storage/case-files.js'
+import { readSavedEpisodes } from '../../src/storage/episode-files.js'
 import { parseHuatuoReply } from '../../src/text/huatuo-reply.js'
 
 const example = (name: string) =>
@@ -48,6 +50,19 @@ describe('the synthetic data', () => {
       const answer = 'answer' in reply ? reply.answer : ''
       expect(await exactVerifier()('', named, answer)).toBe(1)
     }
+  })
+
+  test('is made and read by one program, for a recipe to name', async () => {
+    const own = await mkdtemp(join(tmpdir(), 'bedside-doctor-agent-'))
+    onTestFinished(() => rm(own, { recursive: true }))
+    vi.resetModules()
+    vi.spyOn(console, 'log').mockImplementation(() => {})
+    process.argv = ['node', 'make-questions.js', join(own, 'questions.jsonl'), '30', '20']
+    await import(example('make-questions.js'))
+    expect(await readCases(join(own, 'questions.jsonl'))).toHaveLength(20)
+    const saved: unknown[] = []
+    for await (const one of readSavedEpisodes(join(own, 'demonstrations.jsonl'))) saved.push(one)
+    expect(saved).toHaveLength(30)
   })
 
   test('never shows a question that is to be verified', async () => {

@@ -170,6 +170,7 @@ class Losses(unittest.TestCase):
                 },
                 heat,
             ),
+            ({"kind": "ppo-clip", "low": 0.2, "high": 0.2, "entropy_per_token": 0.02}, heat),
         ]
         engine = open_tiny(make_model(tie_word_embeddings=False), dtype="float64")
         awake(engine, "lora", ModelSpec(rank=2, train_unembed=True))
@@ -258,6 +259,31 @@ class Passes(unittest.TestCase):
                 # The library's norms and angles are float32 at any precision.
                 gap = np.abs(found[weight] - theirs).max() / np.abs(theirs).max()
                 self.assertLess(gap, 1e-5, f"{name}: {weight}")
+
+    def test_an_entropy_bonus_over_tokens_is_a_mean_whatever_the_weights_are(self):
+        folder, data, coefficient = make_model(), data_for(8, 4, 50), 0.3
+        drawn = sum(int((one.inputs["weights"] != 0).sum()) for one in data)
+        loss = {"kind": "policy-gradient", "entropy_per_token": coefficient / drawn}
+        engine = open_tiny(folder, dtype="float64")
+        awake(engine, "m", ModelSpec(mode="full"))
+        value = engine.forward_backward("m", data, LossSpec("bedside", loss)).metrics["loss:sum"]
+        found = gradients(engine, "m", data, LossSpec("bedside", loss))
+        plain = AutoModelForCausalLM.from_pretrained(folder, dtype=torch.float64).eval()
+        total, entropies = 0.0, 0.0
+        for one in data:
+            logprobs = plain(input_ids=torch.from_numpy(one.tokens)[None]).logits[0].log_softmax(-1)
+            targets = torch.from_numpy(one.inputs["target_tokens"])
+            picked = logprobs.gather(1, targets[:, None])[:, 0]
+            weights, advantages = (torch.from_numpy(one.inputs[key]) for key in ("weights", "advantages"))
+            total = total - (weights * advantages * picked).sum()
+            # Of every drawn token alike: weights differ from token to token here.
+            entropies = entropies - (logprobs.exp() * logprobs).sum(-1)[weights != 0].sum()
+        theirs = total - coefficient * entropies / drawn
+        self.assertLess(abs(value - theirs.item()), 1e-6 * abs(theirs.item()))
+        theirs.backward()
+        for weight, parameter in plain.named_parameters():
+            gap = np.abs(found[weight] - parameter.grad.numpy()).max() / np.abs(parameter.grad.numpy()).max()
+            self.assertLess(gap, 1e-5, weight)
 
     def test_activations_computed_again_give_the_same_gradient(self):
         folder, data = make_model(), data_for(8, 4, 50)

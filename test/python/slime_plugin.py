@@ -334,6 +334,17 @@ class Learning(unittest.TestCase):
                 reward_post_process(Namespace(normalize_advantages=True), [scored(0, 0, 1.0)])
 
 
+    def test_are_whitened_by_the_stand_in_over_the_tokens_that_were_drawn(self):
+        import numpy as np
+
+        from bedside_trainers.slime.stand_in import whitened
+
+        advantages, masks = [1.0, -0.5, 0.25], [[1, 0, 1, 1], [1], [0, 0]]
+        tokens = np.array([1.0, 1.0, 1.0, -0.5])
+        found = whitened(advantages, masks)
+        for value, was in zip(found, advantages):
+            self.assertAlmostEqual(value, (was - tokens.mean()) / np.sqrt(tokens.var(ddof=1) + 1e-8), 12)
+
     def test_at_the_tokens_that_were_drawn(self):
         import torch
 

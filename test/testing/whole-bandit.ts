@@ -2,7 +2,7 @@
 import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Backend, Capabilities } from '../../src/backend.js'
-import { assertSteppable } from '../../src/backend.js'
+import { assertSteppable, lossTerms } from '../../src/backend.js'
 import type { AdamSettings, CriticTargets, TokenSegment, TrainBatch } from '../../src/batch.js'
 import { normaliserKinds, objectiveKinds } from '../../src/batch.js'
 import { Fault } from '../../src/error.js'
@@ -18,6 +18,7 @@ export const everything: Capabilities = {
   entropy: false,
   kl: true,
   correction: true,
+  lossTerms: lossTerms.filter((term) => term !== 'entropy-over-tokens'),
   critic: true,
   exports: [],
 }

@@ -87,12 +87,20 @@ async function keepServing(plan: JobServerPlan, tell: (line: string) => void) {
   }
 }
 
-/** How the packages of a trainer's plugin are installed. */
+/** The extras of the Python package that a stand-in needs; verl itself brings what the small model needs. */
+const extras: Readonly<Record<JobBackend, string>> = { slime: 'slime,sidecar', verl: 'verl' }
+
+/** How the packages of a stand-in are installed. */
 const installHint = (backend: JobBackend, folder: string): string =>
-  `\`python3 -m venv ${folder} && ${folder}/bin/pip install '${pythonPackage()}[${backend}]'\``
+  `\`python3 -m venv ${folder} && ${folder}/bin/pip install '${pythonPackage()}[${extras[backend]}]'\``
 
 /** Interpreter of a stand-in: that of `.venvs/BACKEND`, else the recipe's. @throws Fault `bad-input` that says how to install */
-async function standInPython(backend: JobBackend, { cluster }: Recipe, env: Terminal['env']) {
+export async function standInPython(
+  { backend, cluster }: Recipe,
+  env: Terminal['env'],
+): Promise<string> {
+  if (!isJobBackend(backend))
+    throw new TypeError(`Expected the recipe of a job, got backend \`${backend}\``)
   const folder = join(env.BEDSIDE_VENVS || '.venvs', backend)
   const own = resolve(interpreterPath(folder))
   const python = existsSync(own) ? own : (cluster?.python ?? 'python3')
@@ -104,7 +112,7 @@ async function standInPython(backend: JobBackend, { cluster }: Recipe, env: Term
   if (code === 0) return python
   throw new Fault(
     'bad-input',
-    `--stand-in: expected a Python with the extra \`${backend}\`, got ${python}: ${lines.at(-1) ?? 'it does not run'}; install it with ${installHint(backend, folder)}`,
+    `--stand-in: expected a Python with the extras ${extras[backend]}, got ${python}: ${lines.at(-1) ?? 'it does not run'}; install it with ${installHint(backend, folder)}`,
   )
 }
 
@@ -126,20 +134,18 @@ function jobsOf(
 /** Options of a run by a job. */
 export interface JobTrainOptions {
   readonly out: string
-  readonly standIn: boolean
+  /** Interpreter of a stand-in in the trainer's place. */
+  readonly python?: string | undefined
   readonly events: TrainingEmitter
 }
 
 /** Trains by a job. */
 export async function runJob(
   recipe: Recipe,
-  { out, standIn, events }: JobTrainOptions,
+  { out, python, events }: JobTrainOptions,
   { env, signal }: Terminal,
 ): Promise<TrainingResult> {
-  const { backend } = recipe
-  const jobs = jobsOf(recipe, out, standIn, env)
-  const python =
-    standIn && isJobBackend(backend) ? await standInPython(backend, recipe, env) : undefined
+  const jobs = jobsOf(recipe, out, python !== undefined, env)
   const tell = (line: string) => void events.emit('backend-status', line)
   return trainJob(recipe, {
     ...{ out, events, signal, jobs, standIn: python },

@@ -2,6 +2,7 @@
 import { stringify } from 'yaml'
 import { usageLine } from '../../chats/ledger.js'
 import { Fault, rethrowAsFault } from '../../error.js'
+import { withoutUndefined } from '../../platform/without-undefined.js'
 import { lastCheckpoint, readRecipe, recipeOfRun } from '../../runs/directory.js'
 import { isJobBackend } from '../../runs/jobs/cluster.js'
 import { recipeModules } from '../../runs/own-parts.js'
@@ -98,12 +99,20 @@ function followTraining(
   return { events, faults }
 }
 
+/** Options of {@link runWithProgress}. */
+interface RunOptions {
+  readonly terminal: Terminal
+  readonly out: Output
+  /** Interpreter of a stand-in. */
+  readonly python?: string | undefined
+}
+
 /** Trains with a progress bar; returns undefined when stopped by Ctrl-C. */
 async function runWithProgress(
   recipe: Recipe,
   folder: string,
   flags: TrainFlags,
-  { terminal, out }: { readonly terminal: Terminal; readonly out: Output },
+  { terminal, out, python }: RunOptions,
 ): Promise<TrainingResult | undefined> {
   const { signal } = terminal
   const from = await lastCheckpoint(folder)
@@ -111,11 +120,11 @@ async function runWithProgress(
   const bar = await startProgress(terminal, { ...flags, label: 'training', total, from })
   const { events, faults } = followTraining(recipe, bar.update, (line) => void out.note(line))
   try {
-    const { acceptChanges = false, standIn = false } = flags
-    if (isJob(recipe, standIn))
+    const { acceptChanges = false } = flags
+    if (isJobBackend(recipe.backend))
       return await (await import('./train-job.js')).runJob(
         recipe,
-        { out: folder, standIn, events },
+        { out: folder, python, events },
         terminal,
       )
     return await run(recipe, { out: folder, events, signal, acceptChanges })
@@ -139,6 +148,27 @@ function isJob({ backend }: Recipe, standIn: boolean): boolean {
   return isJobBackend(backend)
 }
 
+/** The interpreter of a stand-in: looked for before anything else takes time. */
+const interpreterOfStandIn = async (recipe: Recipe, { env }: Terminal) =>
+  (await import('./train-job.js')).standInPython(recipe, env)
+
+/** Makes the files of a recipe that are missing, other runs included; false where it was stopped by Ctrl-C. */
+async function makeMissing(
+  recipe: Recipe,
+  { quiet }: TrainFlags,
+  terminal: Terminal,
+): Promise<boolean> {
+  if (!recipe.prepare) return true
+  const flags = withoutUndefined({ quiet })
+  const out = output(terminal, flags)
+  const { prepareRecipe } = await import('./prepare.js')
+  return prepareRecipe(recipe, {
+    ...{ flags, terminal },
+    trainInto: async (other, folder) =>
+      (await runWithProgress(other, folder, flags, { terminal, out })) !== undefined,
+  })
+}
+
 /** Whether the world failed, which may be well again later; what was given wrong is to be put right first. */
 const isOutage = (error: unknown): boolean => Fault.is(error) && !isBadInput(error)
 
@@ -154,10 +184,24 @@ async function showPlan(
 ): Promise<number> {
   const text = `${command}\n\n${stringify(recipe).trimEnd()}`
   if (!isJob(recipe, standIn)) return out.show(text, { command, out: folder, recipe })
+  const { missingFiles } = await import('./prepare.js')
+  const missing = [...missingFiles(recipe)]
+  if (missing.length > 0) {
+    // The trainer's command depends on the model's context and the longest first prompt.
+    const made = missing.map(([file, maker]) => `  ${file}, by ${maker}`).join('\n')
+    const note = `Without --print-command these are made first; the trainer's own command is shown once they are there:\n${made}`
+    return out.show(`${text}\n\n${note}`, { command, out: folder, recipe })
+  }
   const { showJobCommand } = await import('./train-job.js')
   const { text: own, ...job } = await showJobCommand(recipe, folder, standIn)
   return out.show(`${text}\n\n${own}`, { command, out: folder, recipe, job })
 }
+
+/** What is begun, in a line. @param trainer of a job */
+const beginning = ({ recipe, backend, training }: Recipe, folder: string, trainer?: string) =>
+  trainer === undefined
+    ? `${recipe}: ${training.steps} steps on the ${backend} backend, into ${folder}; first the floor, the ceiling and the untrained doctor`
+    : `${recipe}: ${training.steps} steps by ${trainer}, into ${folder}`
 
 /** Runs `bedside train`: a recipe file, the default recipe, or a resumed run. @returns the exit code */
 export async function train(
@@ -177,15 +221,16 @@ export async function train(
     const command = flags.resume === undefined ? trainCommand(file, flags, folder) : resume
     return showPlan(recipe, command, { folder, standIn, out })
   }
+  const job = isJob(recipe, standIn)
+  const python = standIn ? await interpreterOfStandIn(recipe, terminal) : undefined
+  if (flags.resume === undefined && !(await makeMissing(recipe, flags, terminal)))
+    return reportStop(terminal, 'What is made is kept. Go on with the same command.')
   const { steps } = recipe.training
   const kept = async () =>
     `${await lastCheckpoint(folder)} of ${steps} steps are kept in ${folder}.`
-  await out.note(
-    isJob(recipe, standIn)
-      ? `${recipe.recipe}: ${steps} steps by ${standIn ? 'a stand-in for ' : ''}${recipe.backend}, into ${folder}`
-      : `${recipe.recipe}: ${steps} steps on the ${recipe.backend} backend, into ${folder}; first the floor, the ceiling and the untrained doctor`,
-  )
-  const result = await runWithProgress(recipe, folder, flags, { terminal, out }).catch(
+  const by = `${standIn ? 'a stand-in for ' : ''}${recipe.backend}`
+  await out.note(beginning(recipe, folder, job ? by : undefined))
+  const result = await runWithProgress(recipe, folder, flags, { terminal, out, python }).catch(
     async (error) => {
       if (isOutage(error))
         await out.note(`${await kept()} Go on, once it is over, with:\n  ${resume}`)

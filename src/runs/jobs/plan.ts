@@ -48,7 +48,7 @@ async function modelContext(model: string): Promise<number | undefined> {
   if (!existsSync(path))
     throw new Fault(
       'bad-input',
-      `policy.model: expected a folder with config.json, got \`${model}\`; \`bedside sidecar tiny-model RECIPE --out ${model}\` makes a small model`,
+      `policy.model: expected a folder with config.json, tokenizer.json and a chat template, got \`${model}\`; download the model there, as by \`hf download NAME --local-dir ${model}\`, or make a small one by \`npx bedside sidecar tiny-model RECIPE --out ${model}\``,
     )
   const config: unknown = await rethrowAsFault('bad-input', path, async () =>
     JSON.parse(await readFile(path, 'utf8')),

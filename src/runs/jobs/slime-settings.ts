@@ -1,5 +1,6 @@
 /** slime's settings of a recipe: flags of its `train.py`. Names as in slime 624b824 (v0.3.1). */
 import { basename, join } from 'node:path'
+import { shellLine } from '../../trainers/jobs/ray.js'
 import {
   type JobLimits,
   type JobRecipe,
@@ -19,11 +20,12 @@ const ownEstimators: Readonly<Record<string, string>> = {
   'reinforce-plus-plus-baseline': 'reinforce_plus_plus_baseline',
 }
 
-const checkpoints = ({ model, cluster, training }: JobRecipe, { out }: JobLimits): Settings => {
+const checkpoints = (job: JobRecipe, { out }: JobLimits): Settings => {
+  const { model, training } = job
   const kept = trainerCheckpoints(out)
   return {
     'hf-checkpoint': model,
-    'ref-load': cluster.weights ?? `${model}_torch_dist`,
+    'ref-load': weightsOf(job),
     load: kept,
     save: kept,
     'save-hf': join(kept, 'hf', '{rollout_id}'),
@@ -80,6 +82,8 @@ const algorithm = ({ training, cluster }: JobRecipe): Settings => {
     ...(cluster.advantages === 'trainer' && advantages === 'dr-grpo'
       ? { 'disable-grpo-std-normalization': true }
       : {}),
+    // slime refuses its REINFORCE++ estimators without it.
+    ...(own === undefined ? {} : { 'normalize-advantages': true }),
     ...('low' in loss ? { 'eps-clip': loss.low, 'eps-clip-high': loss.high } : {}),
     ...('dual' in loss && loss.dual !== undefined ? { 'eps-clip-c': loss.dual } : {}),
     ...(offPolicyMask ? { 'use-opsm': true, 'opsm-delta': offPolicyMask.threshold } : {}),
@@ -162,15 +166,38 @@ export const flagWords = (settings: Settings): readonly string[] =>
     return [`--${name}`, ...words]
   })
 
-/** Name of the script in slime's `scripts/models` that describes a model: by default, that of its folder. */
+/**
+ * Name of the script in slime's `scripts/models` that describes a model: by default that of its folder, which slime
+ * begins with a small letter (Qwen3-8B is qwen3-8B.sh).
+ */
 export const architectureOf = ({ cluster, model }: JobRecipe): string =>
-  cluster.architecture ?? basename(model).toLowerCase()
+  cluster.architecture ?? basename(model).replace(/^./, (letter) => letter.toLowerCase())
 
-/** The command that starts slime: the model's shape is that of slime's own script. */
+/** The model's weights in Megatron's format. */
+const weightsOf = ({ cluster, model }: JobRecipe): string =>
+  cluster.weights ?? `${model}_torch_dist`
+
+/** Part of a shell script that ends a job with a word unless a file (`-f`) or a folder (`-d`) is there. */
+const needs = (test: '-f' | '-d', path: string, word: string): string =>
+  `{ [ ${test} ${shellLine([path])} ] || { ${shellLine(['echo', word])} >&2; exit 2; }; }`
+
+/**
+ * The command that starts slime: the model's shape is that of slime's own script. What is missing on the machine of the
+ * job is said before a GPU is asked for.
+ */
 export const slimeCommand = (job: JobRecipe, limits: JobLimits): readonly string[] => {
-  const { slime, python } = job.cluster
+  const { slime, megatron, python } = job.cluster
+  const shape = `${slime}/scripts/models/${architectureOf(job)}.sh`
+  const weights = weightsOf(job)
+  const convert = `source ${shape} && PYTHONPATH=${megatron} ${python} ${slime}/tools/convert_hf_to_torch_dist.py "\${MODEL_ARGS[@]}" --hf-checkpoint ${job.model} --save ${weights}`
   const script = [
-    `source ${slime}/scripts/models/${architectureOf(job)}.sh`,
+    needs('-f', shape, `cluster.slime, cluster.architecture: expected ${shape}, got no such file`),
+    `source ${shape}`,
+    needs(
+      '-d',
+      weights,
+      `cluster.weights: expected the model in Megatron's form in ${weights}, got none; make it by: ${convert}`,
+    ),
     'export PYTHONPATH="$PWD:$PYTHONPATH"',
     `exec ${python} ${slime}/train.py "\${MODEL_ARGS[@]}" "$@"`,
   ].join(' && ')

@@ -58,7 +58,8 @@ const freePort = (host: string): Promise<number> =>
 /** Checks and measures all that can be without the trainer. @throws Fault `bad-input` */
 export async function jobLimits(job: JobRecipe, task: Task, out: string): Promise<JobLimits> {
   const tokenizer = await openChatTokenizer(job.model)
-  await assertAppendOnly(job)
+  // Of one reply there is no history to write anew.
+  if (task.maxTurns > 1) await assertAppendOnly(job)
   const limits = {
     out: resolve(out),
     contextLength: await contextLengthOf(job),

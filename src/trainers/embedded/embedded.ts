@@ -4,7 +4,13 @@
  * It samples token ids, takes the same batches and the same clipped loss as every other backend, and steps
  * with Adam, so the whole path from case to weights is real on any laptop.
  */
-import { assertSteppable, type Backend, type Capabilities, type StepReport } from '../../backend.js'
+import {
+  assertSteppable,
+  type Backend,
+  type Capabilities,
+  lossTerms,
+  type StepReport,
+} from '../../backend.js'
 import type { AdamSettings, TokenSegment, TrainBatch } from '../../batch.js'
 import { normaliserKinds, objectiveKinds } from '../../batch.js'
 import type { ActionSpace } from '../../knowledge/action-space.js'
@@ -33,10 +39,8 @@ import { tokenizer as makeTokenizer } from './tokenizer.js'
 const capabilities: Capabilities = {
   losses: objectiveKinds,
   normalisers: normaliserKinds,
-  entropy: true,
-  kl: true,
-  correction: true,
-  critic: true,
+  lossTerms,
+  ...{ entropy: true, kl: true, correction: true, critic: true },
   exports: ['json'],
   maxMoveTokens: 1,
 }

@@ -17,6 +17,7 @@ import { languageDemonstration } from '../tokens/language-demonstration.js'
 import { type LanguageDoctorOptions, languageDoctor } from '../tokens/language-doctor.js'
 import type { DrawnTokens } from '../tokens/token-stream.js'
 import { computeLogprobs, encodeNativeBatch, encodeWireBatch, outputRows } from './encode-batch.js'
+import { linearisedTerms, servedTerms } from './loss-terms.js'
 import { type HeldSnapshot, holdSnapshot, type Moment, snapshotLogprobs } from './snapshots.js'
 import { predictValues, runGuardedStep, runTrainStep, stepValueModel } from './train-steps.js'
 
@@ -117,6 +118,7 @@ async function openModels({ service, model = {}, ...options }: SidecarOptions) {
   const capabilities: Capabilities = {
     ...{ losses: objectiveKinds, normalisers: normaliserKinds, entropy: extended },
     ...{ kl: true, correction: true, critic: extended, maxMoveTokens: options.maxTokens },
+    lossTerms: service.extensions ? servedTerms(service.extensions) : linearisedTerms,
     exports: formats.filter((format) => mode === 'lora' || format !== 'adapter'),
     notes: service.extensions?.notes ?? [],
     coarse: extended && !['float32', 'float64'].includes(service.extensions.dtype),

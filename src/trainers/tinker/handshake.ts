@@ -63,6 +63,10 @@ const capabilitiesSchema = z.object({
   heads: z.array(z.string()),
   exports: z.array(z.string()),
   losses: z.array(z.string()),
+  /** Settings that each loss takes: `number`, or the words of which it is one; servers of before said none. */
+  lossSettings: z
+    .record(z.string(), z.record(z.string(), z.union([z.literal('number'), z.array(z.string())])))
+    .default({}),
   /** What does not hold on the server's machine, in sentences. */
   notes: z.array(z.string()).optional(),
   /** Folder that `tinker://` paths are relative to. */

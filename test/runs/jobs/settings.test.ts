@@ -1,5 +1,8 @@
-import { resolve } from 'node:path'
-import { describe, expect, test } from 'vitest'
+import { spawnSync } from 'node:child_process'
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join, resolve } from 'node:path'
+import { describe, expect, onTestFinished, test } from 'vitest'
 import { jobRecipe } from '../../../src/runs/jobs/job-recipe.js'
 import { jobVariables } from '../../../src/runs/jobs/plan.js'
 import { slimeCommand, slimeSettings } from '../../../src/runs/jobs/slime-settings.js'
@@ -158,11 +161,52 @@ describe('slime', () => {
 
   test('takes the shape of the model from its own script', () => {
     const words = slimeCommand(job('slime'), limits)
-    expect(words[2]).toContain('/scripts/models/qwen3-8b.sh')
-    const named = slimeCommand(job('slime', {}, { cluster: { architecture: 'qwen3-8B' } }), limits)
-    expect(named[2]).toContain('/scripts/models/qwen3-8B.sh')
+    expect(words[2]).toContain('/scripts/models/qwen3-8B.sh')
+    const policy = { model: '/models/Qwen3-32B', maxTokens: 256, contextLength: 4096 }
+    // slime's files begin with a small letter and keep the others.
+    expect(slimeCommand(job('slime', {}, { policy }), limits)[2]).toContain('/models/qwen3-32B.sh')
+    const named = slimeCommand(job('slime', {}, { cluster: { architecture: 'glm4-9B' } }), limits)
+    expect(named[2]).toContain('/scripts/models/glm4-9B.sh')
     expect(words).toContain('--colocate')
   })
+
+  test('whitens where its own REINFORCE++ asks for it, which it refuses to do without', () => {
+    const cluster = { advantages: 'trainer' } as const
+    const own = { advantages: 'reinforce-plus-plus-baseline' } as const
+    expect(slimeSettings(job('slime', own, { cluster }), limits)).toMatchObject({
+      'advantage-estimator': 'reinforce_plus_plus_baseline',
+      'normalize-advantages': true,
+    })
+  })
+
+  test.skipIf(process.platform === 'win32')(
+    'says what is missing where its job runs, and how it is made',
+    () => {
+      const folder = mkdtempSync(join(tmpdir(), 'bedside-slime-'))
+      onTestFinished(() => rmSync(folder, { recursive: true }))
+      const cluster = { slime: folder, python: 'echo started', weights: join(folder, 'weights') }
+      const run = () => {
+        const [shell = '', ...words] = slimeCommand(job('slime', {}, { cluster }), limits)
+        const { status, stdout, stderr } = spawnSync(shell, words, { encoding: 'utf8' })
+        return { status, said: stdout + stderr }
+      }
+      expect(run()).toEqual({
+        status: 2,
+        said: expect.stringContaining(`expected ${folder}/scripts/models/qwen3-8B.sh, got no such`),
+      })
+      mkdirSync(join(folder, 'scripts/models'), { recursive: true })
+      writeFileSync(join(folder, 'scripts/models/qwen3-8B.sh'), 'MODEL_ARGS=(--num-layers 36)\n')
+      const { status, said } = run()
+      expect(status).toBe(2)
+      expect(said).toContain(`in ${folder}/weights, got none; make it by: source ${folder}/scripts`)
+      expect(said).toContain('MODEL_ARGS[@]}" --hf-checkpoint /models/qwen3-8B')
+      mkdirSync(join(folder, 'weights'))
+      expect(run()).toEqual({
+        status: 0,
+        said: expect.stringContaining(`started ${folder}/train.py --num-layers 36 --actor-num`),
+      })
+    },
+  )
 })
 
 describe('a recipe that contradicts itself is refused', () => {

@@ -4,7 +4,7 @@ import { describeWithPython } from '../../fixtures/python.js'
 
 describeWithPython('the torch engine', 'sidecar', (run) => {
   test.each([
-    ['training', 19],
+    ['training', 20],
     ['sampling', 19],
     ['remote', 8],
     ['folders', 10],

@@ -1,9 +1,15 @@
 import { expect, test } from 'vitest'
+import { lossTerms } from '../../../src/backend.js'
 import type { Loss, TokenSegment, TrainBatch } from '../../../src/batch.js'
 import { makeNormaliser, normaliserKinds } from '../../../src/batch.js'
 import { linearise } from '../../../src/trainers/losses/linearise.js'
 import { segmentLoss } from '../../../src/trainers/losses/policy.js'
-import { encodeNativeBatch, outputRows } from '../../../src/trainers/sidecar/encode-batch.js'
+import {
+  encodeNativeBatch,
+  encodeNativeLoss,
+  outputRows,
+} from '../../../src/trainers/sidecar/encode-batch.js'
+import { servedTerms } from '../../../src/trainers/sidecar/loss-terms.js'
 import type { TrainingModel } from '../../../src/trainers/tinker/wire.js'
 import { fc } from '../../fixtures/property.js'
 import { describeWithPython } from '../../fixtures/python.js'
@@ -51,8 +57,33 @@ async function near(model: TrainingModel, drawn: readonly Drawn[]): Promise<Toke
 
 const far = (a: number, b: number) => Math.abs(a - b) / Math.max(1, Math.abs(b))
 
+/** Every setting that our losses are sent with, and the words of those that are words. */
+function settingsSent(): Readonly<Record<string, ReadonlySet<string>>> {
+  const sent: Record<string, Set<string>> = {}
+  const bonuses: readonly Loss[] = [
+    { kind: 'policy-gradient', entropy: 0.1 },
+    { kind: 'policy-gradient', entropy: 0.1, entropyOver: 'tokens' },
+    { kind: 'policy-gradient', entropy: 0, offPolicyMask: { threshold: 1, behaviour: 'sampler' } },
+  ]
+  const normaliser = { kind: 'sum', perSegment: new Float64Array([1]), drawnTokens: 4 } as const
+  for (const loss of [...losses, ...bonuses])
+    for (const [key, value] of Object.entries(encodeNativeLoss(loss, normaliser).config ?? {}))
+      sent[key] = new Set(sent[key]).add(typeof value === 'string' ? value : 'number')
+  return sent
+}
+
 describeWithPython('gradients in the sidecar', 'sidecar', () => {
   const { service } = served('float64')
+
+  test('its capabilities name exactly the settings and words that our losses are sent with', () => {
+    const { lossSettings = {} } = service().extensions ?? {}
+    const said = Object.entries(lossSettings.bedside ?? {}).map(([key, taken]) => [
+      key,
+      new Set([taken].flat()),
+    ])
+    expect(Object.fromEntries(said)).toEqual(settingsSent())
+    expect(servedTerms({ lossSettings })).toEqual(lossTerms)
+  })
 
   test('our derivatives are autograd’s, for every objective, correction and penalty', async () => {
     const model = await service().createModel({ mode: 'full', seed: 1 })

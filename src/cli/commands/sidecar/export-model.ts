@@ -40,29 +40,41 @@ async function weightsOf(place: string) {
   return { policy, model: resolve(policy.model), weights: join(trained.checkpoint, weights) }
 }
 
-/** Writes the model folder and prints its place. */
-export async function exportModelCommand(
+/** Writes what the run at `place` has trained as a model folder; returns its path. @throws Fault `bad-input` */
+export async function exportModel(
   place: string,
-  { adapter = false, env: folder, ...flags }: ExportModelFlags,
-  terminal: Terminal,
-): Promise<number> {
-  const out = output(terminal, flags)
+  {
+    adapter = false,
+    env: folder,
+    python: given,
+    ...flags
+  }: Omit<ExportModelFlags, keyof PrintFlags>,
+  { env, signal }: Terminal,
+): Promise<string> {
   const { policy, model, weights } = await weightsOf(place)
   const python =
-    flags.python ??
-    (await findInterpreter(policy.engine, { env: terminal.env, ...withoutUndefined({ folder }) }))
+    given ?? (await findInterpreter(policy.engine, { env, ...withoutUndefined({ folder }) }))
   const words = { model, checkpoint: weights, out: resolve(flags.out) }
   const named = Object.entries(words).flatMap(([name, value]) => [`--${name}`, value])
   const how = ['--format', adapter ? 'adapter' : 'merged', '--engine', policy.engine]
   const { code, lines } = await runProgram(
     python,
     ['-m', 'bedside_trainers.export_model', ...named, ...how, '--dtype', policy.dtype],
-    { env: { ...process.env, PYTHONPATH: pythonPackage() }, signal: terminal.signal },
+    { env: { ...process.env, PYTHONPATH: pythonPackage() }, signal },
   )
-  terminal.signal.throwIfAborted()
+  signal.throwIfAborted()
   if (code !== 0) throw new Fault('bad-input', lines.at(-1) ?? `${python}: ended with ${code}`)
-  return out.show(`${words.out}: ${adapter ? 'the adapter' : 'the model'} of ${place}`, {
-    out: words.out,
-    format: adapter ? 'adapter' : 'merged',
-  })
+  return words.out
+}
+
+/** Writes the model folder and prints its place. */
+export async function exportModelCommand(
+  place: string,
+  flags: ExportModelFlags,
+  terminal: Terminal,
+): Promise<number> {
+  const format = flags.adapter ? 'adapter' : 'merged'
+  const out = await exportModel(place, flags, terminal)
+  const what = flags.adapter ? 'the adapter' : 'the model'
+  return output(terminal, flags).show(`${out}: ${what} of ${place}`, { out, format })
 }

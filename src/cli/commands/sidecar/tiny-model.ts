@@ -21,7 +21,7 @@ interface TinyModelFlags extends PrintFlags, TinyModelShape {
 }
 
 /** Reads the texts of both sides from saved episodes. */
-async function* readTexts(path: string): AsyncGenerator<string> {
+export async function* readTexts(path: string): AsyncGenerator<string> {
   for await (const { episode } of readSavedEpisodes(path)) {
     const { complaint } = episode.intake
     yield* Object.values(complaint).filter((text) => text !== undefined)

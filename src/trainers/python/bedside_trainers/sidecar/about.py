@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 from .parts import Parts
+from .wire.losses import OWN_LOSSES
 
 
 def wire_capabilities(parts: Parts) -> Mapping[str, Any]:
@@ -17,6 +18,18 @@ def wire_capabilities(parts: Parts) -> Mapping[str, Any]:
     info = parts.engine.info
     model = {"model_name": info.model_name, "max_context_length": info.context_length}
     return {"supported_models": [model]}
+
+
+def loss_settings(losses: Sequence[str]) -> Mapping[str, Mapping[str, Any]]:
+    """Settings that each loss takes: `number`, or the words of which it is one. Those that requests are read by."""
+    return {
+        name: {
+            **{key: "number" for key in shape.numbers},
+            **{key: list(words) for key, words in (shape.texts or {}).items()},
+        }
+        for name, shape in OWN_LOSSES.items()
+        if name in losses
+    }
 
 
 def own_capabilities(parts: Parts) -> Mapping[str, Any]:
@@ -41,6 +54,7 @@ def own_capabilities(parts: Parts) -> Mapping[str, Any]:
         "heads": list(info.heads),
         "exports": list(info.exports),
         "losses": list(info.losses),
+        "lossSettings": loss_settings(info.losses),
         "notes": list(info.notes),
         "state": str(parts.checkpoints.state),
         "limits": {_camel(f"max_{key}"): value for key, value in limits.items()},

@@ -63,6 +63,7 @@ def _arguments(given: Namespace, router: str) -> Namespace:
         dynamic_sampling_filter_path=given.dynamic_sampling_filter_path,
         advantage_estimator=given.advantage_estimator,
         grpo_std_normalization=not given.disable_grpo_std_normalization,
+        normalize_advantages=given.normalize_advantages,
         save=str(given.out) if given.out else None,
         load=str(given.out) if given.out else None,
     )
@@ -100,6 +101,16 @@ def train_data(samples: Sequence[Sample], advantages: Sequence[float]) -> dict[s
     }
 
 
+def whitened(advantages: Sequence[float], masks: Sequence[Sequence[float]]) -> list[float]:
+    """slime's --normalize-advantages: mean 0 and deviation 1 over the drawn tokens of the batch, each of which has its
+    sample's advantage."""
+    counts, values = np.array([sum(mask) for mask in masks]), np.asarray(advantages, dtype=np.float64)
+    total = counts.sum()
+    mean = (counts * values).sum() / total
+    variance = (counts * (values - mean) ** 2).sum() / max(total - 1, 1)
+    return [float(value) for value in (values - mean) / np.sqrt(variance + 1e-8)]
+
+
 class _Trainer:
     """The model, and the flags of its steps."""
 
@@ -117,6 +128,8 @@ class _Trainer:
         ]
         old = engine.logprobs(pairs, temperature)
         data = train_data(samples, advantages) | {"log_probs": [list(row) for row in old]}
+        if self._given.normalize_advantages:
+            data["advantages"] = [[value] for value in whitened(advantages, data["loss_masks"])]
         if self._reference:
             known = self._reference.logprobs(pairs, temperature)
             data["ref_log_probs"] = [list(row) for row in known]
@@ -220,6 +233,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--dynamic-sampling-filter-path")
     parser.add_argument("--advantage-estimator", choices=_ESTIMATORS, default="grpo")
     parser.add_argument("--disable-grpo-std-normalization", action="store_true")
+    parser.add_argument("--normalize-advantages", action="store_true")
     parser.add_argument("--over-sampling-batch-size", type=int)
     parser.add_argument("--eps-clip", type=float, default=0.2)
     parser.add_argument("--eps-clip-high", type=float)

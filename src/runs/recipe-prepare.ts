@@ -1,0 +1,58 @@
+/** Schema of a recipe's `prepare`: how `bedside train` makes the files that the recipe reads, where they are missing. */
+import { z } from 'zod'
+import type { RecipeProblem } from './recipe-problems.js'
+import { Count } from './recipe-training.js'
+
+/** Schema of `prepare`. */
+export const Prepare = z.strictObject({
+  /** A program for Node.js that writes `cases.file`, whose path is its argument. */
+  cases: z.string().exactOptional(),
+  /** Another recipe: what its run has trained becomes the folder `policy.model`. */
+  run: z.string().exactOptional(),
+  /** Sizes of a small model of random weights, as of `bedside sidecar tiny-model`, that becomes the folder `policy.model`. */
+  tiny: z
+    .strictObject({
+      vocab: Count.exactOptional(),
+      layers: Count.exactOptional(),
+      width: Count.exactOptional(),
+      hidden: Count.exactOptional(),
+      heads: Count.exactOptional(),
+      kvHeads: Count.exactOptional(),
+      context: Count.exactOptional(),
+      initRange: z.number().positive().exactOptional(),
+      untied: z.boolean().exactOptional(),
+      pieces: z.enum(['words', 'phrases']).exactOptional(),
+    })
+    .exactOptional(),
+})
+/** Checked `prepare` of a recipe. */
+export type Prepare = z.infer<typeof Prepare>
+
+/** Finds what `prepare` would make and nothing reads, or would make twice. */
+export function prepareProblems({
+  prepare,
+  cases,
+  policy,
+}: {
+  readonly prepare?: Prepare | undefined
+  readonly cases: { readonly file?: string | undefined }
+  readonly policy?: { readonly model?: string | undefined } | undefined
+}): readonly RecipeProblem[] {
+  if (!prepare) return []
+  const needless = (key: 'run' | 'tiny', expected: string) => ({ path: ['prepare', key], expected })
+  const makers = (['run', 'tiny'] as const).filter((key) => prepare[key] !== undefined)
+  return [
+    ...(prepare.cases !== undefined && cases.file === undefined
+      ? [
+          {
+            path: ['prepare', 'cases'],
+            expected: 'expected `cases.file` beside it, which it makes',
+          },
+        ]
+      : []),
+    ...(policy?.model === undefined
+      ? makers.map((key) => needless(key, 'expected `policy.model` beside it, which it makes'))
+      : []),
+    ...(makers.length > 1 ? [needless('tiny', 'expected `run` or `tiny`, one of them')] : []),
+  ]
+}

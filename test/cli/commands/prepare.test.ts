@@ -1,0 +1,124 @@
+/** What a recipe's `prepare` makes before `bedside train`, and how it is refused. */
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { generateCase } from '../../../src/cases/generator/generate.js'
+import { loadKnowledge } from '../../../src/knowledge/load.js'
+import { writeCases } from '../../../src/storage/case-files.js'
+import { bedside } from '../terminal.js'
+
+const folder = mkdtempSync(join(tmpdir(), 'bedside-prepare-'))
+beforeAll(async () => {
+  const draw = { tier: 'easy', split: 'train', seed: 0 } as const
+  const cases = Array.from({ length: 20 }, (_, n) => generateCase(loadKnowledge(), { ...draw, n }))
+  await writeCases(join(folder, 'ready.jsonl'), cases)
+})
+afterAll(() => rmSync(folder, { recursive: true }))
+
+const file = (name: string, text: string): string => {
+  writeFileSync(join(folder, name), text)
+  return join(folder, name)
+}
+/** A program that copies the cases, and counts its calls. */
+const maker = () =>
+  file(
+    'make.mjs',
+    `import { appendFileSync, copyFileSync } from 'node:fs'
+appendFileSync(${JSON.stringify(join(folder, 'calls'))}, 'x')
+copyFileSync(${JSON.stringify(join(folder, 'ready.jsonl'))}, process.argv[2])
+`,
+  )
+const training =
+  'training: { steps: 1, groupsPerStep: 1, groupSize: 2, evaluateCases: 2 }\nenv: { maxTurns: 3 }\n'
+const recipe = (name: string, cases: string, prepare: string, more = training) =>
+  file(name, `cases: { file: ${cases}, heldOut: 2 }\nprepare: ${prepare}\n${more}`)
+const train = (path: string, ...flags: readonly string[]) =>
+  bedside(['train', path, '--out', join(folder, `run-${flags.length}-${Math.random()}`), ...flags])
+
+describe('cases', () => {
+  test('are made where they are missing, once, and said', async () => {
+    maker()
+    const path = recipe('whole.yaml', 'made/cases.jsonl', '{ cases: make.mjs }')
+    const first = await train(path)
+    expect([first.code, first.stderr]).toEqual([
+      0,
+      expect.stringContaining('cases.jsonl is missing'),
+    ])
+    expect(readFileSync(join(folder, 'made/cases.jsonl'))).toEqual(
+      readFileSync(join(folder, 'ready.jsonl')),
+    )
+    const second = await train(path)
+    expect(second.code).toBe(0)
+    expect(second.stderr).not.toContain('is missing')
+    expect(readFileSync(join(folder, 'calls'), 'utf8')).toBe('x')
+    // Nothing half made is left.
+    expect(readdirSync(join(folder, 'made'))).toEqual(['cases.jsonl'])
+  })
+
+  test('are not made by --print-command, which says what would make them', async () => {
+    file('never.mjs', 'process.exit(9)')
+    const path = recipe(
+      'plan.yaml',
+      'plan/cases.jsonl',
+      '{ cases: never.mjs }',
+      'backend: slime\npolicy: { model: none }\ntraining: { groupsPerStep: 8, normaliser: token-mean }\n',
+    )
+    const { code, stdout } = await train(path, '--print-command')
+    expect(code).toBe(0)
+    expect(stdout).toContain(`${join(folder, 'plan/cases.jsonl')}, by ${join(folder, 'never.mjs')}`)
+    expect(existsSync(join(folder, 'plan'))).toBe(false)
+  })
+
+  test.each([
+    [
+      'fails',
+      "console.error('the disk is full'); process.exit(3)",
+      /exit code 3\): the disk is full/,
+    ],
+    [
+      'writes nothing',
+      "console.log('done')",
+      /expected .*make-.*to write .*got none \(exit code 0\)/,
+    ],
+  ])('whose program %s are refused with its last words', async (name, text, said) => {
+    const program = `make-${name.replace(' ', '-')}.mjs`
+    file(program, text)
+    const path = recipe(`${program}.yaml`, `${program}.d/cases.jsonl`, `{ cases: ${program} }`)
+    const { code, stderr } = await train(path)
+    expect([code, stderr]).toEqual([2, expect.stringMatching(said)])
+  })
+})
+
+describe('a model', () => {
+  const policy = 'backend: sidecar\npolicy: { model: no-model }\n'
+
+  test('that is missing names the command for the environment that makes it', async () => {
+    const path = recipe('tiny.yaml', 'ready.jsonl', '{ tiny: { width: 32 } }', policy)
+    const { code, stderr } = await bedside(['train', path, '--out', join(folder, 'tiny')], {
+      env: { BEDSIDE_VENVS: join(folder, 'no-venvs') },
+    })
+    expect(code).toBe(2)
+    expect(stderr).toContain('run `npx bedside sidecar setup`')
+    expect(existsSync(join(folder, 'no-model'))).toBe(false)
+  })
+
+  test.each([
+    ['{ tiny: {}, run: whole.yaml }', 'sidecar', /prepare\.tiny: expected `run` or `tiny`/],
+    ['{ tiny: { wide: 3 } }', 'sidecar', /wide/],
+    ['{ run: whole.yaml }', 'embedded', /prepare\.run: expected `policy\.model` beside it/],
+  ])('%s under %s is refused', async (prepare, backend, said) => {
+    const more = backend === 'sidecar' ? policy : ''
+    const { code, stderr } = await train(recipe('refused.yaml', 'ready.jsonl', prepare, more))
+    expect([code, stderr]).toEqual([2, expect.stringMatching(said)])
+  })
+
+  test('cases without a file to make are refused', async () => {
+    const path = file('generated.yaml', 'prepare: { cases: make.mjs }\n')
+    const { code, stderr } = await train(path)
+    expect([code, stderr]).toEqual([
+      2,
+      expect.stringContaining('prepare.cases: expected `cases.file`'),
+    ])
+  })
+})
