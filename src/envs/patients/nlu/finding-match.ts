@@ -8,6 +8,7 @@ import { findAttributes, isGeneric } from './attributes.js'
 import { isOfOtherRegion, lacksEssentials } from './chinese/essentials.js'
 import { fillers } from './features.js'
 import { isWholeIllness } from './focus.js'
+import { foreignShare } from './foreign-words.js'
 import type { Lexicon, LexiconEntry } from './lexicon.js'
 import type { Sentence } from './sentences.js'
 import type { SimilarityMatch } from './similarity.js'
@@ -17,7 +18,7 @@ import type { SimilarityMatch } from './similarity.js'
  * score and twice its lead over the second-best value. Han characters carry more information than words.
  */
 const thresholds = {
-  zh: { score: 0.45, sum: 0.8 },
+  zh: { score: 0.45, sum: 0.75 },
   en: { score: 0.15, sum: 0.85 },
 } as const
 /** Added to both thresholds where only one word is not generic: "Is it serious?" is similar to many things. */
@@ -28,6 +29,10 @@ const examPenalty = 0.3
 const foreignPenalty = 0.2
 /** Least score, and least lead over the named finding, at which another finding is taken instead. */
 const override = { score: 0.3, lead: 0.05 } as const
+/** Share of a Chinese sentence in words that nobody asks for the finding with; as much as it is more is added to them. */
+const maxForeign = 0.4
+/** Added to the least score of a named finding, times that share in English. */
+const foreignDoubt = 0.15
 /** Added to the score of a named finding, times the share of the sentence that its phrase covers. */
 const coverageBonus = 0.15
 /** A named finding is ignored if its score and its phrase's share of the sentence are both below these. */
@@ -121,6 +126,22 @@ export interface FindingGuess {
 /** How far a complaint may be below a detail of it. */
 const maxWholeLag = 0.1
 
+/** How far a finding of a broad topic may be below it, to be what the sentence asks rather. */
+const maxTopicLag = 0.2
+
+/** The value that a sentence is most similar to; of a broad topic, the finding that is about as similar. */
+export function nearestFinding(
+  { knowledge }: Lexicon,
+  { value, score, scoreOf }: SimilarityMatch,
+): string | undefined {
+  const parts = knowledge.aside.get(value?.replace(/^aside /, '') ?? '')?.also ?? []
+  const best = parts.reduce<string | undefined>(
+    (one, other) => (one === undefined || scoreOf(other) > scoreOf(one) ? other : one),
+    undefined,
+  )
+  return best !== undefined && score - scoreOf(best) <= maxTopicLag ? best : value
+}
+
 /**
  * Guesses the finding of a sentence without a known phrase, by similarity.
  * @param more added to the thresholds of score and lead
@@ -129,7 +150,8 @@ export function guessFinding(
   { lexicon, sentence: { text }, similarity, fits }: SentenceContext,
   more = 0,
 ): FindingGuess {
-  const { value, score } = similarity
+  const value = nearestFinding(lexicon, similarity)
+  const score = value === undefined ? 0 : similarity.scoreOf(value)
   if (value === undefined || !fits(value)) return { id: undefined, near: false }
   const next = similarity.bestOf((other) => !lexicon.isNear(value, other))
   const language = languageByScript(text)
@@ -144,7 +166,10 @@ export function guessFinding(
     more +
     (single ? oneWordPenalty : 0) +
     (byExam ? examPenalty : 0) +
-    (foreign ? foreignPenalty : 0)
+    (foreign ? foreignPenalty : 0) +
+    (language === 'zh'
+      ? Math.max(0, foreignShare(lexicon.knowledge, value, text, language) - maxForeign)
+      : 0)
   const means = score >= least.score + extra && score + 2 * (score - next) >= least.sum + extra
   // One word names the complaint, where it is about as near as a detail of it.
   const whole = single ? lexicon.knowledge.finding.get(value)?.parent?.finding : undefined
@@ -223,14 +248,23 @@ export function chooseFinding(
   const best = nearest.reduce((a, b) => (adjustedScore(b) > adjustedScore(a) ? b : a))
   const { id } = best.value
   if (isGeneric(removeMatches(text, sentence.start, found))) return id
-  if (similarity.scoreOf(id) < weak.score && best.end - best.start < weak.share * text.length)
+  const language = languageByScript(text)
+  const doubt =
+    language === 'en' ? foreignDoubt * foreignShare(lexicon.knowledge, id, text, language) : 0
+  if (
+    similarity.scoreOf(id) < weak.score + doubt &&
+    best.end - best.start < weak.share * text.length
+  )
     return undefined
   if (value === undefined || value === id) return id
   if (score < override.score || score - similarity.scoreOf(id) < override.lead) return id
   // "Any breathlessness on the stairs?" names what the topic of the stairs is about, too.
   const topic = lexicon.knowledge.aside.get(value.replace(/^aside /, ''))
   if (!lexicon.knowledge.finding.has(value))
-    return languageByScript(text) === 'en' && topic?.also?.includes(id) ? id : undefined
+    return topic?.also?.includes(id) &&
+      (language === 'en' || score - similarity.scoreOf(id) <= maxTopicLag)
+      ? id
+      : undefined
   if (languageByScript(text) === 'zh') {
     const rather = namedInChinese({ lexicon, similarity, text, id }, value)
     if (rather !== undefined) return rather
@@ -257,9 +291,12 @@ const asksHowLong =
 const circumstance =
   /\b(?:when|if|while|after|before|during|at|with|on|in|by|from|make|makes|lying|walking|going|doing)\b/
 
+/** "Are you tired all the time?" asks whether, not when. */
+const always = /\ball the time\b/
+
 /** Whether an English question is only whether something is there, and not how, when or with what it is: "more breathless". */
 const isPlain = (text: string): boolean =>
   languageByScript(text) === 'en' &&
   isQuestionClause(text) &&
   !circumstance.test(text) &&
-  findAttributes(text).length === 0
+  findAttributes(text.replace(always, '')).length === 0
