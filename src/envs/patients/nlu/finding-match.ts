@@ -291,12 +291,9 @@ const asksHowLong =
 const circumstance =
   /\b(?:when|if|while|after|before|during|at|with|on|in|by|from|make|makes|lying|walking|going|doing)\b/
 
-/** "Are you tired all the time?" asks whether, not when. */
-const always = /\ball the time\b/
-
 /** Whether an English question is only whether something is there, and not how, when or with what it is: "more breathless". */
 const isPlain = (text: string): boolean =>
   languageByScript(text) === 'en' &&
   isQuestionClause(text) &&
   !circumstance.test(text) &&
-  findAttributes(text.replace(always, '')).length === 0
+  findAttributes(text).length === 0
