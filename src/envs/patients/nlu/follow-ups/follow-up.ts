@@ -16,6 +16,7 @@ import { attributeTopic, followedSymptoms, lastAsked, lastHistory } from '../foc
 import type { ParsedUtterance } from '../parsed-utterance.js'
 import { plainWords } from '../plain-words.js'
 import { anyPain, asideOfRegion, sharedSymptom } from './anywhere.js'
+import { confirmed } from './asked-back.js'
 import {
   attributeOfGuess,
   attributeOfNamed,
@@ -191,6 +192,8 @@ export function understandInContext(
   // Several questions that name what they ask go on about nothing.
   if (alone.parts?.every(({ open }) => !open)) return alone
   const doubtful = isDoubtful(alone, alone.kind === 'aside' && reader.namesAside(text))
+  const meant = confirmed({ knowledge, context, reader, text, alone, doubtful })
+  if (meant) return meant
   if ((doubtful || alone.kind === 'courtesy') && anythingElse.test(text))
     return { ...alone, kind: 'open', topics: [], asides: [] }
   if (knowledge.aside.has(course) && asksCourse(text, doubtful))
