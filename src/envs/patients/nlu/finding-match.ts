@@ -31,8 +31,6 @@ const foreignPenalty = 0.2
 const override = { score: 0.3, lead: 0.05 } as const
 /** Share of a Chinese sentence in words that nobody asks for the finding with; as much as it is more is added to them. */
 const maxForeign = 0.4
-/** Added to the least score of a named finding, times that share in English. */
-const foreignDoubt = 0.15
 /** Added to the score of a named finding, times the share of the sentence that its phrase covers. */
 const coverageBonus = 0.15
 /** A named finding is ignored if its score and its phrase's share of the sentence are both below these. */
@@ -249,13 +247,11 @@ export function chooseFinding(
   const { id } = best.value
   if (isGeneric(removeMatches(text, sentence.start, found))) return id
   const language = languageByScript(text)
-  const doubt =
-    language === 'en' ? foreignDoubt * foreignShare(lexicon.knowledge, id, text, language) : 0
-  if (
-    similarity.scoreOf(id) < weak.score + doubt &&
-    best.end - best.start < weak.share * text.length
-  )
-    return undefined
+  // "Never taken cocaine, or marijuana?" names it twice.
+  const twice = value === id && found.filter((one) => one.value.id === id).length > 1
+  const faint =
+    similarity.scoreOf(id) < weak.score && best.end - best.start < weak.share * text.length
+  if (faint && !twice) return undefined
   if (value === undefined || value === id) return id
   if (score < override.score || score - similarity.scoreOf(id) < override.lead) return id
   // "Any breathlessness on the stairs?" names what the topic of the stairs is about, too.

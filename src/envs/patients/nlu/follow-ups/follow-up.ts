@@ -78,9 +78,15 @@ const inDetail =
 const comparesWithBefore =
   /^(?:那|现在)?(?:和|跟|与|同|比)(?:你)?(?:之前|以前|上次|上回|刚开始|一开始|原来|昨天|前几天|前两天|住院前|治疗前|吃药前|用药前)[^，]{0,10}(?:比|相比|比较|比起来)(?:呢|怎么样|如何|好[点些]?(?:吗|没)?|有什么(?:变化|不同))?$/
 
+/** Offers a choice of directions: 越来越重还是好点了. */
+const direction =
+  /^(?:那|现在|这几天|今天|是)*(?:越来越[^，]{1,3}|(?:更|加|变)?(?:好|轻|重|厉害|严重)(?:一?[点些]儿?)?)了?(?:，|呢)?还是[^，]{1,8}$/
+
 /** Whether a question is about the course of the illness, which it does not name. */
 const asksCourse = (text: string, doubtful: boolean): boolean =>
-  comparesWithBefore.test(text) || (doubtful && (howIsIt.test(text) || inDetail.test(text)))
+  comparesWithBefore.test(text) ||
+  direction.test(text) ||
+  (doubtful && (howIsIt.test(text) || inDetail.test(text)))
 
 /** Asks of relatives how they are, and not whether they have the same. */
 const howTheyAre =
