@@ -18,7 +18,7 @@ import type { SimilarityMatch } from './similarity.js'
  * score and twice its lead over the second-best value. Han characters carry more information than words.
  */
 const thresholds = {
-  zh: { score: 0.45, sum: 0.75 },
+  zh: { score: 0.45, sum: 0.8 },
   en: { score: 0.15, sum: 0.85 },
 } as const
 /** Added to both thresholds where only one word is not generic: "Is it serious?" is similar to many things. */
@@ -200,7 +200,9 @@ function namesRather(
   // "Did the wheezing start suddenly?" is like the onset of a headache in its question words only.
   const mentioned = found.some((one) => above.has(one.value.id))
   const near = similarity.scoreOf(parent.finding) >= similarity.score / 2
-  return isComplaint(lexicon, id) && !mentioned && !near
+  // "With this headache, any pins and needles?" does not ask how bad it is.
+  const asked = findAttributes(text).some((one) => one === attribute)
+  return isComplaint(lexicon, id) && !mentioned && !(near && asked)
 }
 
 /** The finding that a Chinese sentence names rather than the most similar one, `value`; undefined if it may be that. */

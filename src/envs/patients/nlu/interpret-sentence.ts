@@ -72,7 +72,7 @@ export const maxFuzzyLength = 160
 
 /** Whether a finding can be asked for: one about relatives in a sentence about relatives, any in another. */
 const fitsPerson = (lexicon: Lexicon, relatives: boolean, text: string) => {
-  const own = !relatives && languageByScript(text) === 'zh' && !namesPeople(text)
+  const own = !relatives && !namesPeople(text)
   return (id: string): boolean =>
     lexicon.familyFindings.has(id) ? !own : !relatives || id === contactFinding
 }
