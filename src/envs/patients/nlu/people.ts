@@ -102,7 +102,7 @@ export const isOfAnother = (text: string): boolean => act.family.test(text) || p
 
 /** English words for anybody but the patient. */
 const people =
-  /\b(?:any|some|every|no)(?:one|body)\b|\b(?:people|others?|relations?|relatives?|famil\w+|household|neighbou?rs?|friends?|colleagues?|contacts?|partners?|husband|wife|kids?|child(?:ren)?|sons?|daughters?|around you|at home|at work|school|nursery|blood|genes?|genetic|hereditary|inherit\w*|who|else)\b/
+  /\b(?:any|some|every|no)(?:one|body)\b|\b(?:people|others?|relations?|relatives?|famil\w+|household|neighbou?rs?|friends?|colleagues?|contacts?|partners?|husband|wife|kids?|child(?:ren)?|sons?|daughters?|around you|at home|at work|school|nursery|blood|genes?|genetic|hereditary|inherit\w*|who|else|runs?|they|their|them(?:selves)?|house|(?:house|room|flat)mates?|share|same|died|side|dorm|care home|next bed)\b/
 
 /** Whether a sentence mentions anybody but the patient. */
 export const namesPeople = (text: string): boolean =>
