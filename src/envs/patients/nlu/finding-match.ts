@@ -1,4 +1,7 @@
-/** Finding match of a sentence: which finding it asks about, by its named phrases and by similarity. */
+/**
+ * Finding match of a sentence: which finding it asks about, by its named phrases and by similarity.
+ * Long because the two languages weigh the same evidence differently, step by step beside each other.
+ */
 import type { FindingDefinition } from '../../../knowledge/knowledge.js'
 import type { NormalisedText, PhraseMatch } from '../../../text/phrase-search.js'
 import { wordStems } from '../../../text/word-stems.js'
@@ -6,9 +9,9 @@ import type { Language } from '../../../turn.js'
 import { isQuestionClause } from './acts.js'
 import { findAttributes, isGeneric } from './attributes.js'
 import { isOfOtherRegion, lacksEssentials } from './chinese/essentials.js'
+import { foreignShare } from './chinese/foreign-words.js'
 import { fillers } from './features.js'
 import { isWholeIllness } from './focus.js'
-import { foreignShare } from './foreign-words.js'
 import type { Lexicon, LexiconEntry } from './lexicon.js'
 import type { Sentence } from './sentences.js'
 import type { SimilarityMatch } from './similarity.js'
@@ -165,9 +168,7 @@ export function guessFinding(
     (single ? oneWordPenalty : 0) +
     (byExam ? examPenalty : 0) +
     (foreign ? foreignPenalty : 0) +
-    (language === 'zh'
-      ? Math.max(0, foreignShare(lexicon.knowledge, value, text, language) - maxForeign)
-      : 0)
+    (language === 'zh' ? Math.max(0, foreignShare(lexicon.knowledge, value, text) - maxForeign) : 0)
   const means = score >= least.score + extra && score + 2 * (score - next) >= least.sum + extra
   // One word names the complaint, where it is about as near as a detail of it.
   const whole = single ? lexicon.knowledge.finding.get(value)?.parent?.finding : undefined
@@ -229,6 +230,17 @@ function namedInChinese(
   return isWholeIllness(knowledge, id) ? parent.finding : id
 }
 
+/** Whether a sentence names a finding only beside what it is about: by little of its words, and not twice. */
+function isFaint(
+  { text, similarity }: Pick<NamedFinding, 'text' | 'similarity'>,
+  { value: { id }, start, end }: FindingMatch,
+  found: readonly FindingMatch[],
+): boolean {
+  // "Never taken cocaine, or marijuana?"
+  const twice = similarity.value === id && found.filter((one) => one.value.id === id).length > 1
+  return !twice && similarity.scoreOf(id) < weak.score && end - start < weak.share * text.length
+}
+
 /** Chooses the finding of a sentence with known phrases: a named one, the most similar one, or none. */
 export function chooseFinding(
   { lexicon, sentence, similarity, fits }: SentenceContext,
@@ -249,11 +261,7 @@ export function chooseFinding(
   const { id } = best.value
   if (isGeneric(removeMatches(text, sentence.start, found))) return id
   const language = languageByScript(text)
-  // "Never taken cocaine, or marijuana?" names it twice.
-  const twice = value === id && found.filter((one) => one.value.id === id).length > 1
-  const faint =
-    similarity.scoreOf(id) < weak.score && best.end - best.start < weak.share * text.length
-  if (faint && !twice) return undefined
+  if (isFaint({ text, similarity }, best, found)) return undefined
   if (value === undefined || value === id) return id
   if (score < override.score || score - similarity.scoreOf(id) < override.lead) return id
   // "Any breathlessness on the stairs?" names what the topic of the stairs is about, too.

@@ -33,7 +33,7 @@ export function confirmed({
   reader,
   text,
   alone,
-}: Omit<FollowUp, 'followed'>): ParsedUtterance | undefined {
+}: FollowUp): ParsedUtterance | undefined {
   const last = context.dialogue.at(-1)
   if (last?.reply.understood !== 'ambiguous' || !yes.test(text)) return undefined
   const { near } = reader.parse(last.utterance)

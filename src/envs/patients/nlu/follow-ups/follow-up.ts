@@ -184,6 +184,10 @@ const plainText = memoizeText(
   { most: 4096, longest: 512 },
 )
 
+/** What the doctor says was meant: by a yes to what the patient asked back, or by a correction. */
+const meant = (given: FollowUp, said: string): ParsedUtterance | undefined =>
+  confirmed(given) ?? corrected(given, said)
+
 /** Understands an utterance with the dialogue before it. A pure function of both. */
 export function understandInContext(
   knowledge: Knowledge,
@@ -198,8 +202,6 @@ export function understandInContext(
   // Several questions that name what they ask go on about nothing.
   if (alone.parts?.every(({ open }) => !open)) return alone
   const doubtful = isDoubtful(alone, alone.kind === 'aside' && reader.namesAside(text))
-  const meant = confirmed({ knowledge, context, reader, text, alone, doubtful })
-  if (meant) return meant
   if ((doubtful || alone.kind === 'courtesy') && anythingElse.test(text))
     return { ...alone, kind: 'open', topics: [], asides: [] }
   if (knowledge.aside.has(course) && asksCourse(text, doubtful))
@@ -215,7 +217,7 @@ export function understandInContext(
     return asTheyAre ? (moreOfLife(given) ?? alone) : (sameOfRelatives(given) ?? alone)
   }
   const spoken =
-    corrected(given, said) ??
+    meant(given, said) ??
     afterTopic(given) ??
     ofDenied(given) ??
     (asksPain(text) ? undefined : moreOfLife(given)) ??

@@ -21,7 +21,7 @@ function adultWith(finding: string): PatientView {
 }
 
 /** The reply to a question right after the finding was asked for. */
-function after(finding: string, question: string, language: Language) {
+function replyAfter(finding: string, question: string, language: Language) {
   const view = adultWith(finding)
   const utterance = knowledge.finding.get(finding)?.ask[language][0] ?? ''
   const first = patient(utterance, asking(view, { language }))
@@ -53,12 +53,12 @@ const broad = [
 
 describe('a question that names nothing is about what was spoken of', () => {
   test.each(bound)('%s, after %s: %s', (language, finding, question, about) => {
-    const { asked, understood } = after(finding, question, language)
+    const { asked, understood } = replyAfter(finding, question, language)
     expect(asked).toEqual([about])
     expect(['answered', 'repeated']).toContain(understood)
   })
   test.each(broad)('%s, after %s: %s', (language, finding, question) => {
-    const { asked, told, understood } = after(finding, question, language)
+    const { asked, told, understood } = replyAfter(finding, question, language)
     expect({ asked, told, understood }).toEqual({ asked: [], told: [], understood: 'answered' })
   })
 })

@@ -1,24 +1,24 @@
 import { describe, expect, test } from 'vitest'
-import { foreignShare } from '../../../../src/envs/patients/nlu/foreign-words.js'
-import { understand } from '../../../../src/envs/patients/nlu/understand.js'
-import { loadKnowledge } from '../../../../src/knowledge/load.js'
-import { normaliseText } from '../../../../src/text/phrase-search.js'
+import { foreignShare } from '../../../../../src/envs/patients/nlu/chinese/foreign-words.js'
+import { understand } from '../../../../../src/envs/patients/nlu/understand.js'
+import { loadKnowledge } from '../../../../../src/knowledge/load.js'
+import { normaliseText } from '../../../../../src/text/phrase-search.js'
 
 const knowledge = loadKnowledge()
 
 describe('words that are foreign to a finding', () => {
   test('a question as it is written has none', () => {
     for (const { id, ask } of knowledge.findings.slice(0, 40)) {
-      expect(foreignShare(knowledge, id, normaliseText(ask.zh[0]!).text, 'zh')).toBe(0)
+      expect(foreignShare(knowledge, id, normaliseText(ask.zh[0]!).text)).toBe(0)
     }
   })
   test('a detail may say the words of its complaint', () => {
-    expect(foreignShare(knowledge, 'headache-timing', '头疼早上重', 'zh')).toBe(0)
+    expect(foreignShare(knowledge, 'headache-timing', '头疼早上重')).toBe(0)
   })
   test('what nobody asks for it with counts by its share', () => {
-    expect(foreignShare(knowledge, 'cough', '槟榔', 'zh')).toBe(1)
-    expect(foreignShare(knowledge, 'cough', '咳嗽槟榔', 'zh')).toBe(0.5)
-    expect(foreignShare(knowledge, 'no-such-finding', '槟榔', 'zh')).toBe(0)
+    expect(foreignShare(knowledge, 'cough', '槟榔')).toBe(1)
+    expect(foreignShare(knowledge, 'cough', '咳嗽槟榔')).toBe(0.5)
+    expect(foreignShare(knowledge, 'no-such-finding', '槟榔')).toBe(0)
   })
 })
 
