@@ -1,5 +1,6 @@
 /** Replies to utterances that ask about no finding: topics the base does not model, and acts of conversation. */
 import { dialLevel } from '../../../persona.js'
+import { nameToAskBack } from '../nlu/follow-ups/asked-back.js'
 import type { ParsedUtterance } from '../nlu/parsed-utterance.js'
 import type { AnswerDraft, AnswerInput } from './answer-input.js'
 import { answerAsides, speechSentence } from './aside-answers.js'
@@ -77,6 +78,24 @@ function newsReply({ utterance, context }: AnswerInput): string | undefined {
   return pickFresh(newsSentences, context, ['news', dialogue.length])
 }
 
+/** Questions back with the name of what may have been meant. */
+const askBackSentences = {
+  en: [
+    'Do you mean {name}?',
+    'Is it {name} you are asking about?',
+    'About {name}, is that what you mean?',
+  ],
+  zh: ['您是问{name}吗？', '您说的是{name}吧？', '{name}，您是问这个吗？'],
+} as const
+
+/** Asks whether a finding was meant; undefined where the patient has no name for it. */
+function askBack(id: string, { knowledge, context }: AnswerInput): string | undefined {
+  const name = nameToAskBack(knowledge, id, context.language)
+  if (name === undefined) return undefined
+  const bank = askBackSentences[context.language].map((text) => text.replace('{name}', name))
+  return pickFresh(bank, context, ['ask-back', context.dialogue.length])
+}
+
 /** The reply to an utterance without a finding; undefined for one that only a stock sentence answers. */
 export function answerConversation(
   parsed: ParsedUtterance,
@@ -101,6 +120,9 @@ export function answerConversation(
       understood: 'courtesy',
       told: [],
     }
-  const denied = kind === 'ambiguous' && near !== undefined && isSafelyDenied(near, input)
-  return kind === 'unmodelled' || denied ? answerUnknownTopic(parsed, input) : undefined
+  const asked = kind === 'ambiguous' ? near : undefined
+  const denied = asked !== undefined && isSafelyDenied(asked, input)
+  if (kind === 'unmodelled' || denied) return answerUnknownTopic(parsed, input)
+  const back = asked === undefined ? undefined : askBack(asked, input)
+  return back === undefined ? undefined : { text: back, understood: 'ambiguous', told: [] }
 }

@@ -1,4 +1,7 @@
-/** Finding match of a sentence: which finding it asks about, by its named phrases and by similarity. */
+/**
+ * Finding match of a sentence: which finding it asks about, by its named phrases and by similarity.
+ * Long because the two languages weigh the same evidence differently, step by step beside each other.
+ */
 import type { FindingDefinition } from '../../../knowledge/knowledge.js'
 import type { NormalisedText, PhraseMatch } from '../../../text/phrase-search.js'
 import { wordStems } from '../../../text/word-stems.js'
@@ -6,6 +9,7 @@ import type { Language } from '../../../turn.js'
 import { isQuestionClause } from './acts.js'
 import { findAttributes, isGeneric } from './attributes.js'
 import { isOfOtherRegion, lacksEssentials } from './chinese/essentials.js'
+import { foreignShare } from './chinese/foreign-words.js'
 import { fillers } from './features.js'
 import { isWholeIllness } from './focus.js'
 import type { Lexicon, LexiconEntry } from './lexicon.js'
@@ -28,6 +32,8 @@ const examPenalty = 0.3
 const foreignPenalty = 0.2
 /** Least score, and least lead over the named finding, at which another finding is taken instead. */
 const override = { score: 0.3, lead: 0.05 } as const
+/** Share of a Chinese sentence in words that nobody asks for the finding with; as much as it is more is added to them. */
+const maxForeign = 0.4
 /** Added to the score of a named finding, times the share of the sentence that its phrase covers. */
 const coverageBonus = 0.15
 /** A named finding is ignored if its score and its phrase's share of the sentence are both below these. */
@@ -121,6 +127,22 @@ export interface FindingGuess {
 /** How far a complaint may be below a detail of it. */
 const maxWholeLag = 0.1
 
+/** How far a finding of a broad topic may be below it, to be what the sentence asks rather. */
+const maxTopicLag = 0.2
+
+/** The value that a sentence is most similar to; of a broad topic, the finding that is about as similar. */
+export function nearestFinding(
+  { knowledge }: Lexicon,
+  { value, score, scoreOf }: SimilarityMatch,
+): string | undefined {
+  const parts = knowledge.aside.get(value?.replace(/^aside /, '') ?? '')?.also ?? []
+  const best = parts.reduce<string | undefined>(
+    (one, other) => (one === undefined || scoreOf(other) > scoreOf(one) ? other : one),
+    undefined,
+  )
+  return best !== undefined && score - scoreOf(best) <= maxTopicLag ? best : value
+}
+
 /**
  * Guesses the finding of a sentence without a known phrase, by similarity.
  * @param more added to the thresholds of score and lead
@@ -129,7 +151,8 @@ export function guessFinding(
   { lexicon, sentence: { text }, similarity, fits }: SentenceContext,
   more = 0,
 ): FindingGuess {
-  const { value, score } = similarity
+  const value = nearestFinding(lexicon, similarity)
+  const score = value === undefined ? 0 : similarity.scoreOf(value)
   if (value === undefined || !fits(value)) return { id: undefined, near: false }
   const next = similarity.bestOf((other) => !lexicon.isNear(value, other))
   const language = languageByScript(text)
@@ -144,7 +167,8 @@ export function guessFinding(
     more +
     (single ? oneWordPenalty : 0) +
     (byExam ? examPenalty : 0) +
-    (foreign ? foreignPenalty : 0)
+    (foreign ? foreignPenalty : 0) +
+    (language === 'zh' ? Math.max(0, foreignShare(lexicon.knowledge, value, text) - maxForeign) : 0)
   const means = score >= least.score + extra && score + 2 * (score - next) >= least.sum + extra
   // One word names the complaint, where it is about as near as a detail of it.
   const whole = single ? lexicon.knowledge.finding.get(value)?.parent?.finding : undefined
@@ -177,7 +201,9 @@ function namesRather(
   // "Did the wheezing start suddenly?" is like the onset of a headache in its question words only.
   const mentioned = found.some((one) => above.has(one.value.id))
   const near = similarity.scoreOf(parent.finding) >= similarity.score / 2
-  return isComplaint(lexicon, id) && !mentioned && !near
+  // "With this headache, any pins and needles?" does not ask how bad it is.
+  const asked = findAttributes(text).some((one) => one === attribute)
+  return isComplaint(lexicon, id) && !mentioned && !(near && asked)
 }
 
 /** The finding that a Chinese sentence names rather than the most similar one, `value`; undefined if it may be that. */
@@ -204,6 +230,17 @@ function namedInChinese(
   return isWholeIllness(knowledge, id) ? parent.finding : id
 }
 
+/** Whether a sentence names a finding only beside what it is about: by little of its words, and not twice. */
+function isFaint(
+  { text, similarity }: Pick<NamedFinding, 'text' | 'similarity'>,
+  { value: { id }, start, end }: FindingMatch,
+  found: readonly FindingMatch[],
+): boolean {
+  // "Never taken cocaine, or marijuana?"
+  const twice = similarity.value === id && found.filter((one) => one.value.id === id).length > 1
+  return !twice && similarity.scoreOf(id) < weak.score && end - start < weak.share * text.length
+}
+
 /** Chooses the finding of a sentence with known phrases: a named one, the most similar one, or none. */
 export function chooseFinding(
   { lexicon, sentence, similarity, fits }: SentenceContext,
@@ -223,14 +260,17 @@ export function chooseFinding(
   const best = nearest.reduce((a, b) => (adjustedScore(b) > adjustedScore(a) ? b : a))
   const { id } = best.value
   if (isGeneric(removeMatches(text, sentence.start, found))) return id
-  if (similarity.scoreOf(id) < weak.score && best.end - best.start < weak.share * text.length)
-    return undefined
+  const language = languageByScript(text)
+  if (isFaint({ text, similarity }, best, found)) return undefined
   if (value === undefined || value === id) return id
   if (score < override.score || score - similarity.scoreOf(id) < override.lead) return id
   // "Any breathlessness on the stairs?" names what the topic of the stairs is about, too.
   const topic = lexicon.knowledge.aside.get(value.replace(/^aside /, ''))
   if (!lexicon.knowledge.finding.has(value))
-    return languageByScript(text) === 'en' && topic?.also?.includes(id) ? id : undefined
+    return topic?.also?.includes(id) &&
+      (language === 'en' || score - similarity.scoreOf(id) <= maxTopicLag)
+      ? id
+      : undefined
   if (languageByScript(text) === 'zh') {
     const rather = namedInChinese({ lexicon, similarity, text, id }, value)
     if (rather !== undefined) return rather

@@ -35,6 +35,7 @@ import {
   isFindingMatch,
   languageByScript,
   minComplaintScore,
+  nearestFinding,
   removeMatches,
 } from './finding-match.js'
 import { attributeTopic, findingTopic, isWholeIllness } from './focus.js'
@@ -71,7 +72,7 @@ export const maxFuzzyLength = 160
 
 /** Whether a finding can be asked for: one about relatives in a sentence about relatives, any in another. */
 const fitsPerson = (lexicon: Lexicon, relatives: boolean, text: string) => {
-  const own = !relatives && languageByScript(text) === 'zh' && !namesPeople(text)
+  const own = !relatives && !namesPeople(text)
   return (id: string): boolean =>
     lexicon.familyFindings.has(id) ? !own : !relatives || id === contactFinding
 }
@@ -426,6 +427,28 @@ function interpretNamed(
 /** How far the same detail of another complaint may be below: more, and the sentence has words of its own. */
 const maxRivalLag = 0.25
 
+/** The best score of the same detail of another complaint. */
+const rivalScore = ({ knowledge }: Lexicon, similarity: SimilarityMatch, id: string): number =>
+  similarity.bestOf((other) => {
+    const [one, detail] = [knowledge.finding.get(id), knowledge.finding.get(other)]
+    return detail?.attribute === one?.attribute && detail?.parent?.finding !== one?.parent?.finding
+  })
+
+/** Least score of a detail, and least lead over that of another complaint, at which the sentence is sure to say of what. */
+const boundScore = { score: 0.6, lead: 0.3 } as const
+
+/** The detail that a sentence asks for, where it says in other words of which complaint: "How did the temperature come on?". */
+function boundDetail(
+  { lexicon, similarity, fits }: PhrasedSentence,
+  loose: readonly AskedAttribute[],
+): string | undefined {
+  const { value, score } = similarity
+  const { attribute, parent } = lexicon.knowledge.finding.get(value ?? '') ?? {}
+  if (value === undefined || parent === undefined || !fits(value)) return undefined
+  if (!loose.some((one) => one === attribute) || score < boundScore.score) return undefined
+  return score - rivalScore(lexicon, similarity, value) >= boundScore.lead ? value : undefined
+}
+
 /** The attribute of a guessed detail, where the sentence asks for it and says nothing of the complaint. */
 function unboundAttribute(
   { lexicon, sentence: { text }, similarity }: PhrasedSentence,
@@ -435,10 +458,7 @@ function unboundAttribute(
   if (attribute === undefined || parent === undefined || languageByScript(text) === 'en')
     return undefined
   if (similarity.scoreOf(parent.finding) >= minComplaintScore) return undefined
-  const rival = similarity.bestOf((other) => {
-    const detail = lexicon.knowledge.finding.get(other)
-    return detail?.attribute === attribute && detail.parent?.finding !== parent.finding
-  })
+  const rival = rivalScore(lexicon, similarity, id)
   const bare = isGeneric(removeAttributes(text))
   if (!bare && similarity.scoreOf(id) - rival > maxRivalLag) return undefined
   const asked = findAttributes(text)
@@ -451,7 +471,7 @@ function topicDoubt({ lexicon, sentence, similarity, here, relatives }: PhrasedS
   if (named.length === 0) return 0
   const { text } = sentence
   const language = languageByScript(text)
-  const guess = similarity.value
+  const guess = nearestFinding(lexicon, similarity)
   const agrees = named.some(
     ({ value }) =>
       guess !== undefined && lexicon.knowledge.aside.get(value.id)?.also?.includes(guess),
@@ -475,10 +495,13 @@ function isAboutTopics({
 }: PhrasedSentence): boolean {
   const named = here.filter(isAsideMatch)
   if (languageByScript(text) === 'en') return coveredShare(named, text) >= mostCovered
-  // 开过刀没有 says nothing but its name.
+  const nearest = nearestFinding(lexicon, similarity) ?? ''
+  // 走路稳不稳 is what the topic of walking is about, too.
   const own = named.some(
-    ({ value }) => !lexicon.knowledge.aside.get(value.id)?.also?.includes(similarity.value ?? ''),
+    ({ value }) => !lexicon.knowledge.aside.get(value.id)?.also?.includes(nearest),
   )
+  if (named.length > 0 && !own) return false
+  // 开过刀没有 says nothing but its name.
   if (own && isGeneric(removeMatches(text, start, named))) return true
   const least = Math.min(similarity.score - maxAsideLag, ownAsideScore)
   return named.some(({ value }) => similarity.scoreOf(asideValue(value.id)) >= least)
@@ -493,7 +516,10 @@ function interpretUnnamed(given: PhrasedSentence, topics: Topics): SentenceMeani
     act.diagnosisRequest.test(text)
   if (other && !act.history.test(text) && !relatives) return nothing
   const loose = sentenceAttributes(given)
-  if (loose.length > 0) return { ...nothing, loose }
+  if (loose.length > 0) {
+    const detail = boundDetail(given, loose)
+    return detail === undefined ? { ...nothing, loose } : topics([detail])
+  }
   if (isGeneric(text) || isPersonal(text) || isAboutTopics(given)) return nothing
   const unsure = !inquires || (other && !relatives && !act.family.test(text))
   const { id, near } = guessFinding(given, unsure ? doubtPenalty : topicDoubt(given))

@@ -100,9 +100,14 @@ const partner = /爱人|老公|老婆|丈夫|妻子|老伴|孩子们|你的?孩�
 /** Whether a sentence is about the health of somebody other than the patient. */
 export const isOfAnother = (text: string): boolean => act.family.test(text) || partner.test(text)
 
-/** Whether a Chinese sentence mentions anybody but the patient. */
+/** English words for anybody but the patient. */
+const people =
+  /\b(?:any|some|every|no)(?:one|body)\b|\b(?:people|others?|relations?|relatives?|famil\w+|household|neighbou?rs?|friends?|colleagues?|contacts?|partners?|husband|wife|kids?|child(?:ren)?|sons?|daughters?|around you|at home|at work|school|nursery|blood|genes?|genetic|hereditary|inherit\w*|who|else|runs?|they|their|them(?:selves)?|house|(?:house|room|flat)mates?|share|same|died|side|dorm|care home|next bed)\b/
+
+/** Whether a sentence mentions anybody but the patient. */
 export const namesPeople = (text: string): boolean =>
   isOfAnother(text) ||
+  people.test(text) ||
   /[人谁家祖辈]|接触|传染|同住|同[学事屋桌]|室友|老师|朋友|对象|孩子|宝宝|爹娘|[姨姑舅叔伯][妈父母]|老的小的|共用|一代|一[起块]|周围|身边|邻居/.test(
     text,
   )

@@ -28,11 +28,11 @@ export type PerceptronUpdates = Uint16Array
 /** Rivals per phrase. */
 const rivalCount = 12
 /** Epochs of training. */
-const passes = 5
+const passes = 10
 /** By how much the score of a phrase's own value should exceed that of any other. */
 const margin = 1
 /** One per epoch, large and coprime to most counts, so that phrases of one value are visited far apart. */
-const strides = [7919, 104729, 15485863, 611953, 1299709]
+const strides = [7919, 104729, 15485863, 611953, 1299709, 7927, 104743, 15485867, 611957, 1299721]
 
 /** Phrases, or steps of one phrase, between two pauses: a millisecond or less. */
 export const phrasesPerSlice = 32

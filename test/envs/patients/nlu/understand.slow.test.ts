@@ -23,10 +23,13 @@ const asksWhetherDone = (knowledge: Knowledge, text: string): boolean =>
 /** What is taken for something else than the one finding it was written for. */
 function misread(knowledge: Knowledge, field: 'ask' | 'aliases') {
   return knowledge.findings.flatMap(({ id, knownBy, [field]: texts }) => {
-    // Chinese words for what relatives have ask for it only where somebody is named.
+    // Words for what relatives have ask for it only where somebody is named.
     const theirs = getLexicons(knowledge).atOnce.familyFindings.has(id)
-    const named = (text: string) => (theirs && !namesPeople(text) ? `家里有人${text}吗` : text)
-    return [...texts.zh.map(named), ...texts.en]
+    const named = (text: string, whole: string) => (theirs && !namesPeople(text) ? whole : text)
+    return [
+      ...texts.zh.map((text) => named(text, `家里有人${text}吗`)),
+      ...texts.en.map((text) => named(text, `Does anyone in the family have ${text}?`)),
+    ]
       .map((text) => ({ id, text, got: ids(knowledge, text) }))
       .filter(({ got }) => got.join() !== id)
       .filter(({ text }) => !(knownBy === 'exam' && asksWhetherDone(knowledge, text)))

@@ -103,7 +103,9 @@ export function changesAsked(
   const { lexicon, sentence, found } = given
   const { attributes, from } = whatChanges(sentence.text)
   const before = found.filter(({ start }) => start - sentence.start < from)
-  const asked = meaning.topics.length > 0 && before.length > 0
+  // "What makes your headache worse?" names the symptom within what it asks.
+  const detail = meaning.topics.some(({ attribute }) => attributes.some((one) => one === attribute))
+  const asked = detail || (meaning.topics.length > 0 && before.length > 0)
   if (attributes.length === 0 || asked || spoken.some((id) => !circumstances.has(id)))
     return undefined
   const symptom = before.find(({ value }) => isSymptom(given, value.id))?.value.id

@@ -181,7 +181,10 @@ function findingOfRegion(given: FollowUp, region: Region): string | undefined {
   const names = reader.named(whole)
   // That the word for the region names it by itself says nothing, nor does a phrase that is still there.
   const word = region.word[languageByScript(text)]
-  const one = found !== undefined && !reader.named(word).includes(found)
+  // "How did it start?" asks for a detail of the topic, not of another pain of its region.
+  const { attribute } = knowledge.finding.get(found ?? '') ?? {}
+  const detail = findAttributes(text).some((asked) => asked === attribute)
+  const one = found !== undefined && !detail && !reader.named(word).includes(found)
   if (one && found !== said && near(found) && !(said && names.includes(said))) return found
   if (!doubtful || choice.test(text)) return undefined
   const those = idsByRegion(knowledge)

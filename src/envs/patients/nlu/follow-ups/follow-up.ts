@@ -16,6 +16,7 @@ import { attributeTopic, followedSymptoms, lastAsked, lastHistory } from '../foc
 import type { ParsedUtterance } from '../parsed-utterance.js'
 import { plainWords } from '../plain-words.js'
 import { anyPain, asideOfRegion, sharedSymptom } from './anywhere.js'
+import { confirmed } from './asked-back.js'
 import {
   attributeOfGuess,
   attributeOfNamed,
@@ -77,9 +78,15 @@ const inDetail =
 const comparesWithBefore =
   /^(?:那|现在)?(?:和|跟|与|同|比)(?:你)?(?:之前|以前|上次|上回|刚开始|一开始|原来|昨天|前几天|前两天|住院前|治疗前|吃药前|用药前)[^，]{0,10}(?:比|相比|比较|比起来)(?:呢|怎么样|如何|好[点些]?(?:吗|没)?|有什么(?:变化|不同))?$/
 
+/** Offers a choice of directions: 越来越重还是好点了. */
+const direction =
+  /^(?:那|现在|这几天|今天|是)*(?:越来越[^，]{1,3}|(?:更|加|变)?(?:好|轻|重|厉害|严重)(?:一?[点些]儿?)?)了?(?:，|呢)?还是[^，]{1,8}$/
+
 /** Whether a question is about the course of the illness, which it does not name. */
 const asksCourse = (text: string, doubtful: boolean): boolean =>
-  comparesWithBefore.test(text) || (doubtful && (howIsIt.test(text) || inDetail.test(text)))
+  comparesWithBefore.test(text) ||
+  direction.test(text) ||
+  (doubtful && (howIsIt.test(text) || inDetail.test(text)))
 
 /** Asks of relatives how they are, and not whether they have the same. */
 const howTheyAre =
@@ -177,6 +184,10 @@ const plainText = memoizeText(
   { most: 4096, longest: 512 },
 )
 
+/** What the doctor says was meant: by a yes to what the patient asked back, or by a correction. */
+const meant = (given: FollowUp, said: string): ParsedUtterance | undefined =>
+  confirmed(given) ?? corrected(given, said)
+
 /** Understands an utterance with the dialogue before it. A pure function of both. */
 export function understandInContext(
   knowledge: Knowledge,
@@ -206,7 +217,7 @@ export function understandInContext(
     return asTheyAre ? (moreOfLife(given) ?? alone) : (sameOfRelatives(given) ?? alone)
   }
   const spoken =
-    corrected(given, said) ??
+    meant(given, said) ??
     afterTopic(given) ??
     ofDenied(given) ??
     (asksPain(text) ? undefined : moreOfLife(given)) ??

@@ -1,7 +1,7 @@
 /** What a short Chinese question goes on about that is no symptom: the job, the periods, the medicine just spoken of. */
 import { perKnowledge } from '../../../../knowledge/per-knowledge.js'
 import type { PatientContext } from '../../../../patient.js'
-import type { AskedAttribute } from '../attributes.js'
+import { type AskedAttribute, looseAttribute } from '../attributes.js'
 import { languageByScript } from '../finding-match.js'
 import { isKnown, isWholeIllness, lastHistory } from '../focus.js'
 import type { ParsedUtterance } from '../parsed-utterance.js'
@@ -152,6 +152,9 @@ export function ofSpokenTopic(given: FollowUp): ParsedUtterance | undefined {
   if (text.length > longest.other) return undefined
   const spoken = lastSpoken(context, reader)
   if (spoken === undefined || text.includes(spoken.word)) return undefined
+  // 多长时间了 after a symptom asks for a detail of it.
+  const symptom = knowledge.finding.get(spoken.id)?.kind === 'symptom'
+  if (symptom && looseAttribute(text) !== undefined) return undefined
   const completed = `${spoken.word}${text.replace(/^(?:那|嗯|好)+/, '')}`
   const parsed = reader.parse(completed)
   const illness = parsed.topics.every(({ finding }) => isWholeIllness(knowledge, finding))

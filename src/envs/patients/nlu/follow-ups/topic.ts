@@ -1,4 +1,4 @@
-/** Short Chinese questions about nothing but the topic: whether it is still there, and how much of it there is. */
+/** Short questions about nothing but the topic: whether it is still there, and how much of it there is. */
 import { findAttributes } from '../attributes.js'
 import { languageByScript } from '../finding-match.js'
 import { attributeTopic, dialogueFocus } from '../focus.js'
@@ -8,12 +8,13 @@ import { namesRegion } from './regions.js'
 
 /** Asks whether the topic is still there: "现在还疼吗？". */
 const still =
-  /^(?:那|嗯|你|他|她|孩子|现在|这会儿|今天|目前|此刻|到现在)*(?:还|仍)(?:在)?(疼|难受|有|这样|那么|不舒服|有这种?感觉)得?(?:厉害|难受|很|慌)?[吗么不没]?$/
+  /^(?:那|嗯|你|他|她|孩子|现在|这会儿|今天|目前|此刻|到现在)*(?:还|仍)(?:在)?(疼|难受|有|这样|那么|不舒服|有这种?感觉)得?(?:厉害|难受|很|慌)?[吗么不没]?$|^(?:(?:and|so|but) )*(?:(?:is|are) (?:it|that|this|they|those)(?: still| there)+(?: here| now| today| at the moment| with you)*|do you (?:still have|have) (?:it|that|them)(?: (?:now|still|today|right now|at the moment))+|have you (?:still )?got (?:it|that|them)(?: (?:now|still|today|right now|at the moment))+)$/
 
 /** Whether what doctor and patient are talking about is still there. */
 export function stillThere({ knowledge, context, text, alone, followed }: FollowUp) {
-  const word = still.exec(text)?.[1]
-  if (word === undefined || alone.topics.some(({ guessed }) => !guessed)) return undefined
+  const asked = still.exec(text)
+  const word = asked?.[1]
+  if (asked === null || alone.topics.some(({ guessed }) => !guessed)) return undefined
   const hurts = (id: string) => /[疼痛]/.test(knowledge.finding.get(id)?.name.zh ?? '')
   const topic = word === '疼' ? dialogueFocus(knowledge, context, hurts) : followed[0]
   return topic === undefined ? undefined : aboutFinding(alone, topic)
