@@ -13,7 +13,7 @@
  *
  * A reply is followed when `bound` or `useful`. What a topic's answer says cannot be judged by rule: any answer that
  * is neither unclear nor a courtesy nor about a finding counts, but for "no" to a name, an age or a job. A recap may
- * be met with a plain yes.
+ * be met with a plain yes. An "I don't know" or a "nothing like that" to a topic that was not understood is `empty`.
  */
 
 const openTopics = new Set([
@@ -86,6 +86,9 @@ function topicVerdict(knowledge, label, { understood, asked, told, text }, aside
   if (topics.every((topic) => namedTopics.has(topic)) && denial.test(text)) return 'empty'
   if (understood === 'courtesy')
     return topics.some((topic) => courtesyTopics.has(topic)) ? 'useful' : 'empty'
+  // "No, nothing like that" to what was not understood is a shrug, be the topic one that a no can answer.
+  const named = topics.some((id) => asides.includes(id) || asides.includes(asideOfTopic[id]))
+  if (understood === 'unknown' && !named) return 'empty'
   return understood === 'open' ? 'empty' : 'useful'
 }
 
