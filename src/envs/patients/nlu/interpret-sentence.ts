@@ -439,9 +439,11 @@ const boundScore = { score: 0.6, lead: 0.3 } as const
 
 /** The detail that a sentence asks for, where it says in other words of which complaint: "How did the temperature come on?". */
 function boundDetail(
-  { lexicon, similarity, fits }: PhrasedSentence,
+  { lexicon, sentence: { text }, similarity, fits }: PhrasedSentence,
   loose: readonly AskedAttribute[],
 ): string | undefined {
+  // "How bad is the pain?" says of none.
+  if (isGeneric(removeAttributes(text))) return undefined
   const { value, score } = similarity
   const { attribute, parent } = lexicon.knowledge.finding.get(value ?? '') ?? {}
   if (value === undefined || parent === undefined || !fits(value)) return undefined

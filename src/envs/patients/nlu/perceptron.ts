@@ -32,7 +32,7 @@ const rowsPerSlice = 8
 /** Phrases a feature must have to be learnt of; a rarer one would be memorised. */
 const minPhrases = 4
 /** Factor of the learnt weights when they are added to a similarity. */
-const share = 0.2
+const share = 0.18
 
 /** Numbers the features of enough phrases; the others are -1. */
 function keepFrequent({ starts }: Postings): KeptFeatures {
