@@ -173,25 +173,27 @@ const ownAdvantages: Readonly<Record<JobBackend, readonly string[]>> = {
   ],
 }
 
+/** What only our own loops do. */
+function loopRules({ training: { endings, hindsight } }: WholeParts): readonly JobRule[] {
+  return [
+    [endings > 0, 'training.endings', 'expected 0: the trainer plays whole consultations'],
+    [
+      hindsight !== undefined,
+      'training.hindsight',
+      'expected none: a language model has no belief that can be taught alone',
+    ],
+  ]
+}
+
 /** What no job does. */
 function commonRules({ training, cases, cluster, init }: WholeParts, backend: JobBackend) {
-  const { advantages, groups, earlyStop, maxStaleness, endings, hindsight } = training
+  const { advantages, groups, earlyStop, maxStaleness } = training
   const own = ownAdvantages[backend]
   const theirs = cluster.advantages === 'trainer'
   const ruled = groups.truncated !== 'keep' || groups.minScored !== undefined
   const has = `which ${backend} has itself (\`cluster.advantages: trainer\`)`
   const { entropy, entropyOver } = training.loss
   const rules: readonly JobRule[] = [
-    [
-      endings > 0,
-      'training.endings',
-      `expected 0 under backend \`${backend}\`, which plays its own groups`,
-    ],
-    [
-      hindsight !== undefined,
-      'training.hindsight',
-      `expected none under backend \`${backend}\`: a language model has no belief to teach alone`,
-    ],
     [
       entropy > 0 && entropyOver === 'tokens' && training.normaliser !== 'token-mean',
       'training.loss.entropyOver',
@@ -239,6 +241,7 @@ export function jobProblems(recipe: JobParts, defaults: object): readonly Recipe
   const rules = [
     ...idleRules(whole, defaults, backend),
     ...commonRules(whole, backend),
+    ...loopRules(whole),
     ...(backend === 'slime' ? slimeRules(whole) : [...verlLossRules(whole), ...verlRules(whole)]),
     ...countRules(whole),
   ]

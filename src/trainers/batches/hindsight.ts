@@ -7,8 +7,12 @@
 import type { Learner } from '../../backend.js'
 import { makeNormaliser, type TokenSegment } from '../../batch.js'
 import { Fault } from '../../error.js'
+import type { Group } from '../../group.js'
 import type { Action } from '../../turn.js'
+import { isEnding } from '../rollouts/endings.js'
+import type { GroupMember } from '../rollouts/group-rollouts.js'
 import { type AdamSchedule, adamSettingsAt } from './adam-schedule.js'
+import { episodeSegments } from './segments.js'
 
 /** Settings of a hindsight step. */
 export interface HindsightOptions {
@@ -98,6 +102,24 @@ export function assertHindsight(backend: Learner): void {
       'bad-input',
       `Expected a backend with \`conclude\`, by which \`hindsight\` teaches, got \`${backend.name}\`; the embedded backend has it`,
     )
+}
+
+/** The consultations of each group in which a diagnosis was right, with that diagnosis. */
+export function understoodGroups({
+  members,
+  groups,
+}: {
+  readonly members: readonly GroupMember[]
+  readonly groups: readonly Group[]
+}): Understood[] {
+  const rightById = new Map(members.map(({ episode, right }) => [episode.id, right]))
+  return groups.flatMap(({ id, episodes, role }) => {
+    const diagnosis = episodes.find((one) => rightById.get(one.id) === 1)?.turns.at(-1)?.action
+    if (diagnosis?.kind !== 'diagnose') return []
+    const whole = episodes.filter((one) => !isEnding(one))
+    const segments = whole.flatMap((one) => episodeSegments(one, 0, id, { role }).segments)
+    return [{ segments, diagnosis }]
+  })
 }
 
 /**

@@ -126,10 +126,10 @@ async function readManifest(folder: string): Promise<PolicyManifest> {
   try {
     raw = JSON.parse(await readFile(`${folder}/policy.json`, 'utf8'))
     const own: unknown = Object(raw).format
-    if (own === 'bedside-embedded/1')
+    if (own === 'bedside-embedded/1' || own === 'bedside-embedded/2')
       throw bad(
         folder,
-        `expected a policy of format ${format}, got ${own}: a linear policy of an earlier version, whose weights mean nothing to this one; train it again`,
+        `expected a policy of format ${format}, got ${own}: a policy of an earlier version, whose weights mean nothing to this one; train it again`,
       )
     return Manifest.parse(raw)
   } catch (error) {

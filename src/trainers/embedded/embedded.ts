@@ -73,17 +73,9 @@ function createLearner(actionSpace: ActionSpace, extractor: FeatureExtractor): E
   const weights = zeroWeights(shape)
   const cache = featureCache(extractor, shape.fixed)
   return {
-    actionSpace,
-    extractor,
-    shape,
-    passes: segmentPasses(shape),
-    weights,
-    optimiser: zeroAdam(),
-    critic: zeroCritic(),
-    policyVersion: 0,
-    gradient: [],
-    cache,
-    reference: { weights, cache },
+    ...{ actionSpace, extractor, shape, passes: segmentPasses(shape) },
+    ...{ weights, optimiser: zeroAdam(), critic: zeroCritic(), policyVersion: 0 },
+    ...{ gradient: [], cache, reference: { weights, cache } },
   }
 }
 
@@ -289,19 +281,12 @@ export function embedded({ actionSpace }: EmbeddedOptions): Backend {
     values: async (segments) => segmentValues(learner, segments),
     demonstrate: (episode) =>
       demonstrationSegments(episode, {
-        tokenizer,
-        extractor,
-        policyVersion: learner.policyVersion,
+        ...{ tokenizer, extractor, policyVersion: learner.policyVersion },
       }),
-    conclude(segments, action) {
-      const conclusion = tokenizer.actionId(action)
-      if (conclusion === undefined || !extractor.concludes[conclusion]) return []
-      const { policyVersion } = learner
-      return concludeEverywhere(segments, conclusion, {
-        lastTurn: tokenizer.clockOf(1),
-        policyVersion,
-      })
-    },
+    conclude: (segments, action) =>
+      concludeEverywhere(segments, tokenizer.actionId(action), {
+        ...{ extractor, lastTurn: tokenizer.clockOf(1), policyVersion: learner.policyVersion },
+      }),
     save: (folder) => save(learner, folder),
     load: (folder) => load(learner, folder),
     export: (format, file) => exportWeights(learner, format, file),

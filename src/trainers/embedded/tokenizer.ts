@@ -120,6 +120,29 @@ function createTextEncoder(firstWord: number) {
   }
 }
 
+/** Readers of intakes and replies, whose word ids begin at `firstWord`. */
+function textReaders(firstWord: number) {
+  const encodeText = createTextEncoder(firstWord)
+  return {
+    readIntake: (text: string): readonly number[] =>
+      encodeText(`intake ${text}`, () => ({
+        statements: extractStatements(text),
+        words: extractWords(text),
+      })),
+    /** A bare yes or no is another statement after each question. */
+    readReply: (asked: number | undefined, text: string): readonly number[] => {
+      const after = asked ?? ''
+      return encodeText(`${after} ${text}`, () => {
+        const statements = extractStatements(text)
+        return {
+          statements: statements.map((one) => (isBare(one) ? `${one} ${after}` : one)),
+          words: wordsBeside(statements),
+        }
+      })
+    },
+  }
+}
+
 function intakeText({ intake: { complaint, demographics }, language }: Observation): string {
   const { age, sex } = demographics
   return `${textInLanguage(complaint, language)} ${age ? `${Math.floor(age.v)} ${age.unit}` : ''} ${sex ?? ''}`
@@ -132,23 +155,7 @@ export function tokenizer(actionSpace: ActionSpace) {
   const actions = actionSpace.actions.length
   const ids = new Map(actionSpace.actions.map((action, id) => [actionKey(action), id] as const))
   const firstClock = actions + 2 * wordBuckets
-  const encodeText = createTextEncoder(actions)
-  const readIntake = (text: string) =>
-    encodeText(`intake ${text}`, () => ({
-      statements: extractStatements(text),
-      words: extractWords(text),
-    }))
-  // A bare yes or no is another statement after each question.
-  const readReply = (asked: number | undefined, text: string): readonly number[] => {
-    const after = asked ?? ''
-    return encodeText(`${after} ${text}`, () => {
-      const statements = extractStatements(text)
-      return {
-        statements: statements.map((one) => (isBare(one) ? `${one} ${after}` : one)),
-        words: wordsBeside(statements),
-      }
-    })
-  }
+  const { readIntake, readReply } = textReaders(actions)
   const actionId = (action: Action): number | undefined => ids.get(actionKey(action))
   return {
     /** Number of actions. */

@@ -20,13 +20,11 @@ import {
   type HindsightOptions,
   learnInHindsight,
   lookBack,
-  type Understood,
+  understoodGroups,
 } from '../batches/hindsight.js'
-import { episodeSegments } from '../batches/segments.js'
 import { grpoDefaults } from '../defaults.js'
 import { openGroupSource, type PlayedGroup } from '../rollouts/async-rollouts.js'
 import { planResampling } from '../rollouts/dynamic-sampling.js'
-import { isEnding } from '../rollouts/endings.js'
 import type { GroupMember, RolloutJob } from '../rollouts/group-rollouts.js'
 import {
   formMemberGroup,
@@ -211,18 +209,6 @@ async function learn(
       maxStaleness: maxStaleness + epoch,
     })
   return { update, forks: made.forks, ...(rejects ? { rejected } : {}) }
-}
-
-/** The consultations of each group in which a diagnosis was right, with that diagnosis. */
-function understoodGroups({ members, groups }: PlayedStep): Understood[] {
-  const rightById = new Map(members.map(({ episode, right }) => [episode.id, right]))
-  return groups.flatMap(({ id, episodes, role }) => {
-    const diagnosis = episodes.find((one) => rightById.get(one.id) === 1)?.turns.at(-1)?.action
-    if (diagnosis?.kind !== 'diagnose') return []
-    const whole = episodes.filter((one) => !isEnding(one))
-    const segments = whole.flatMap((one) => episodeSegments(one, 0, id, { role }).segments)
-    return [{ segments, diagnosis }]
-  })
 }
 
 async function trainStep(
