@@ -26,7 +26,7 @@ describe('a detail named with its complaint is of it', () => {
   test.each([
     ['Does anything make your headache worse?', 'headache-aggravating'],
     ['What makes your breathing worse?', 'breathlessness-aggravating'],
-    ['How did the temperature come on?', 'fever-onset'],
+    ['How did the fever come on?', 'fever-onset'],
     ['胸口是闷疼、压着疼还是刺疼？', 'chest-pain-character'],
   ])('%s', (text, finding) => {
     expect(understand(knowledge, text).topics.map((topic) => topic.finding)).toEqual([finding])
