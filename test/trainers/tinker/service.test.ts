@@ -12,7 +12,8 @@ describe('connecting', () => {
     expect(service.profile.name).toBe('bedside')
     expect(service.dialect).toBe('protobuf')
     expect(service.models).toEqual([{ name: 'tiny', contextLength: 64 }])
-    expect(service.extensions).toEqual(tinyCapabilities)
+    // A server that does not name its loss settings has none.
+    expect(service.extensions).toEqual({ ...tinyCapabilities, lossSettings: {} })
     expect(bodies('/api/v1/client/config')).toEqual([{ sdk_version: '0.38.0' }])
     expect(bodies('/api/v1/create_session')).toEqual([
       { type: 'create_session', tags: ['bedside'], user_metadata: {}, sdk_version: '0.38.0' },
