@@ -108,15 +108,13 @@ const Adam = z
   .prefault({})
 
 /** Every turn of an understood consultation learns the diagnosis that was right, with an optimiser rate of its own. */
-const Hindsight = z
-  .strictObject({
-    learningRate: z.number().positive().default(hindsightDefaults.learningRate),
-    /** Most that the labels of a seldom understood patient weigh; 1 weighs all the same. */
-    maxWeight: z.number().min(1).default(hindsightDefaults.maxWeight),
-    /** Weight of what each move told about the diagnosis, in its advantage (GRPO). */
-    gain: z.number().min(0).default(hindsightDefaults.gain),
-  })
-  .exactOptional()
+const hindsight = {
+  learningRate: z.number().positive().default(hindsightDefaults.learningRate),
+  /** Most that the labels of a seldom understood patient weigh; 1 weighs all the same. */
+  maxWeight: z.number().min(1).default(hindsightDefaults.maxWeight),
+}
+/** Weight of what each move told about the diagnosis, in its advantage. */
+const gain = z.number().min(0).default(hindsightDefaults.gain)
 
 /** Keys of every algorithm. */
 const anyLoop = {
@@ -167,7 +165,7 @@ const Grpo = z.strictObject({
   steps: Count.default(200),
   groupsPerStep: Count.default(grpoDefaults.groupsPerStep),
   groupSize: z.number().int().min(2).default(grpoDefaults.groupSize),
-  hindsight: Hindsight,
+  hindsight: z.strictObject({ ...hindsight, gain }).exactOptional(),
   advantages: z.enum(advantageNames).default(grpoDefaults.advantages),
   /** Which episodes count in a group. */
   groups: z
@@ -234,7 +232,7 @@ const Sft = z.strictObject({
       bestOf: Count.exactOptional(),
     })
     .prefault({}),
-  hindsight: Hindsight,
+  hindsight: z.strictObject(hindsight).exactOptional(),
   ...anyLoop,
 })
 

@@ -47,7 +47,7 @@ export interface SftOptions extends LoopOptions<SftStep> {
    * Every turn of a demonstration that ends with a diagnosis then learns that diagnosis, in a step after the imitation's.
    * Needs a backend with `conclude`. @default none
    */
-  readonly hindsight?: HindsightOptions
+  readonly hindsight?: Omit<HindsightOptions, 'gain'>
   /** Passes over the demonstrations. @default 1, unless `steps` is given */
   readonly epochs?: number
   /** Total steps of the run, instead of `epochs`; the last epoch may end early. */

@@ -239,6 +239,8 @@ describe('a recipe that contradicts itself is refused', () => {
     ],
     ['training.maxStaleness', ['verl', { maxStaleness: 2 }]],
     ['training.resampleMost', ['verl', { resampleMost: 64 }]],
+    ['training.endings', ['slime', { endings: 2 }]],
+    ['training.hindsight', ['verl', { hindsight: {} }]],
     ['training.resampleMost', ['slime', { resampleMost: 8 }]],
     ['training.loss.kind', ['slime', { loss: { kind: 'sapo' } }]],
     ['training.adam.decay', ['verl', { adam: { decay: 'linear' } }]],

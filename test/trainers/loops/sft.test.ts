@@ -442,3 +442,20 @@ describe('refuses', () => {
     await expect(endless).rejects.toThrow('enough')
   })
 })
+
+test('with hindsight every turn learns the diagnosis that the demonstration ended with', async () => {
+  const { backend, batches } = watched()
+  const demonstrations = [await consult(expert, 0, 0), await consult(expert, 1, 0)]
+  await trainSft({
+    ...{ backend, demonstrations, hindsight: { adam: { learningRate: 0.1 } } },
+    ...{ steps: 1, episodesPerStep: 2 },
+  })
+  const [imitated, taught] = batches.map(({ segments }) =>
+    segments.map(({ tokens, promptLength, mask }) =>
+      [...mask].flatMap((one, t) => (one ? [tokens[promptLength + t]!] : [])),
+    ),
+  )
+  expect(batches).toHaveLength(2)
+  // A question and a diagnosis become that diagnosis twice.
+  expect(taught).toEqual(imitated?.map((moves) => moves.map(() => moves.at(-1))))
+})

@@ -437,7 +437,7 @@ const rivalScore = ({ knowledge }: Lexicon, similarity: SimilarityMatch, id: str
 /** Least score of a detail, and least lead over that of another complaint, at which the sentence is sure to say of what. */
 const boundScore = { score: 0.6, lead: 0.3 } as const
 
-/** The detail that a sentence asks for, where it says in other words of which complaint: "How did the temperature come on?". */
+/** The detail that a sentence asks for, where it says in other words of which complaint. */
 function boundDetail(
   { lexicon, sentence: { text }, similarity, fits }: PhrasedSentence,
   loose: readonly AskedAttribute[],
