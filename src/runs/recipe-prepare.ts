@@ -7,7 +7,10 @@ import { Count } from './recipe-training.js'
 export const Prepare = z.strictObject({
   /** A program for Node.js that writes `cases.file`, whose path is its argument. */
   cases: z.string().exactOptional(),
-  /** Another recipe: what its run has trained becomes the folder `policy.model`. */
+  /**
+   * Another recipe: its run, with the seed, language, clinic and model of this one, leaves the checkpoint `init`; in a
+   * recipe without `init`, what it has trained becomes the folder `policy.model`.
+   */
   run: z.string().exactOptional(),
   /** Sizes of a small model of random weights, as of `bedside sidecar tiny-model`, that becomes the folder `policy.model`. */
   tiny: z
@@ -28,18 +31,25 @@ export const Prepare = z.strictObject({
 /** Checked `prepare` of a recipe. */
 export type Prepare = z.infer<typeof Prepare>
 
+/** The run directory that a checkpoint lies in, `RUN/checkpoints/NAME`; undefined for another path. */
+export const runOfCheckpoint = (path: string): string | undefined =>
+  /^(.+)[\\/]checkpoints[\\/][^\\/]+[\\/]?$/.exec(path)?.[1]
+
 /** Finds what `prepare` would make and nothing reads, or would make twice. */
 export function prepareProblems({
   prepare,
   cases,
   policy,
+  init,
 }: {
   readonly prepare?: Prepare | undefined
   readonly cases: { readonly file?: string | undefined }
   readonly policy?: { readonly model?: string | undefined } | undefined
+  readonly init?: string | undefined
 }): readonly RecipeProblem[] {
   if (!prepare) return []
   const needless = (key: 'run' | 'tiny', expected: string) => ({ path: ['prepare', key], expected })
+  const made = { run: '`init` or `policy.model`', tiny: '`policy.model`' } as const
   const makers = (['run', 'tiny'] as const).filter((key) => prepare[key] !== undefined)
   return [
     ...(prepare.cases !== undefined && cases.file === undefined
@@ -50,8 +60,11 @@ export function prepareProblems({
           },
         ]
       : []),
-    ...(policy?.model === undefined
-      ? makers.map((key) => needless(key, 'expected `policy.model` beside it, which it makes'))
+    ...makers
+      .filter((key) => policy?.model === undefined && (key === 'tiny' || init === undefined))
+      .map((key) => needless(key, `expected ${made[key]} beside it, which it makes`)),
+    ...(prepare.run !== undefined && init !== undefined && runOfCheckpoint(init) === undefined
+      ? [{ path: ['init'], expected: 'expected RUN/checkpoints/NAME, which `prepare.run` makes' }]
       : []),
     ...(makers.length > 1 ? [needless('tiny', 'expected `run` or `tiny`, one of them')] : []),
   ]

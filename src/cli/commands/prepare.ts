@@ -4,11 +4,12 @@
  */
 import { existsSync } from 'node:fs'
 import { mkdir, rename, rm } from 'node:fs/promises'
-import { dirname, join } from 'node:path'
+import { basename, dirname, join } from 'node:path'
 import { Fault } from '../../error.js'
 import { withoutUndefined } from '../../platform/without-undefined.js'
 import { lastCheckpoint, readRecipe } from '../../runs/directory.js'
 import type { Recipe } from '../../runs/recipe.js'
+import { runOfCheckpoint } from '../../runs/recipe-prepare.js'
 import { runProgram } from '../../trainers/sidecar/program.js'
 import { output, type PrintFlags, type Terminal } from '../print/output.js'
 
@@ -23,18 +24,32 @@ export interface PrepareOptions {
 /** Whether a folder holds a model. */
 const isModelFolder = (path: string): boolean => existsSync(join(path, 'config.json'))
 
+/** Whether a checkpoint is there for good: the best of a run that has not ended may become another. */
+const isReady = (init: string): boolean =>
+  existsSync(init) &&
+  (basename(init) !== 'best' || existsSync(join(runOfCheckpoint(init) ?? '', 'report.json')))
+
 /** The files that a recipe's `prepare` makes and that are missing, with what makes each. */
-export function missingFiles({ prepare, cases, policy }: Recipe): ReadonlyMap<string, string> {
-  const maker = prepare?.run ?? (prepare?.tiny && 'a small model of random weights')
+export function missingFiles({
+  prepare,
+  cases,
+  policy,
+  init,
+}: Recipe): ReadonlyMap<string, string> {
   const missing = new Map<string, string>()
   if (prepare?.cases !== undefined && cases.file !== undefined && !existsSync(cases.file))
     missing.set(cases.file, prepare.cases)
+  if (prepare?.run !== undefined && init !== undefined) {
+    if (!isReady(init)) missing.set(init, prepare.run)
+    return missing
+  }
+  const maker = prepare?.run ?? (prepare?.tiny && 'a small model of random weights')
   if (maker !== undefined && policy?.model !== undefined && !isModelFolder(policy.model))
     missing.set(policy.model, maker)
   return missing
 }
 
-/** The folder of the run that a recipe's `prepare.run` makes. */
+/** The folder of the run whose model `prepare.run` exports. */
 const folderOf = ({ recipe }: Recipe): string => join('runs', recipe.replace(/[^\w.-]+/g, '-'))
 
 /** Makes a file or folder under another name first: what was stopped half way is not there. */
@@ -87,19 +102,50 @@ async function makeTiny(recipe: Recipe, model: string, { terminal, flags }: Prep
   })
 }
 
+/** Trains a recipe to its end in a folder, unless it was; false where it was stopped. */
+async function trainWhole(recipe: Recipe, folder: string, options: PrepareOptions) {
+  if (!(await prepareRecipe(recipe, options))) return false
+  const { steps } = recipe.training
+  const whole = existsSync(join(folder, 'report.json')) && (await lastCheckpoint(folder)) === steps
+  return whole || options.trainInto(recipe, folder)
+}
+
+/** What a recipe and the one it begins from must have in common, as `--set` takes it. */
+const shared = ({ seed, language, cases: { clinic }, policy }: Recipe): readonly string[] => [
+  ...[`seed=${seed}`, `language=${language}`],
+  ...(clinic === undefined ? [] : [`cases.clinic=${JSON.stringify(clinic)}`]),
+  ...(policy?.model === undefined ? [] : [`policy.model=${JSON.stringify(policy.model)}`]),
+]
+
+/** Trains the recipe at `file`, with the seed, language, clinic and model of the one that begins there. */
+async function makeInit(
+  file: string,
+  init: string,
+  { recipe, options }: { recipe: Recipe; options: PrepareOptions },
+): Promise<boolean> {
+  const { terminal, flags } = options
+  const before = await readRecipe(file, shared(recipe))
+  const folder = runOfCheckpoint(init) ?? folderOf(before)
+  await output(terminal, flags).note(`${init} is missing: trained by ${file} in ${folder}`)
+  if (!(await trainWhole(before, folder, options))) return false
+  if (!existsSync(init))
+    throw new Fault(
+      'bad-input',
+      `init: expected a checkpoint that ${file} leaves in ${folder}, got ${init}, which it does not`,
+    )
+  return true
+}
+
 /** Trains the recipe at `file` to its end and writes its doctor as `model`; false where it was stopped. */
 async function makeByRun(file: string, model: string, options: PrepareOptions): Promise<boolean> {
-  const { terminal, flags, trainInto } = options
+  const { terminal, flags } = options
   const { findInterpreter } = await import('./sidecar/make-tiny-model.js')
   // Said before minutes are spent.
   await findInterpreter('peft', { env: terminal.env })
   const recipe = await readRecipe(file, [])
   const folder = folderOf(recipe)
   await output(terminal, flags).note(`${model} is missing: trained by ${file} in ${folder}`)
-  if (!(await prepareRecipe(recipe, options))) return false
-  const { steps } = recipe.training
-  const whole = existsSync(join(folder, 'report.json')) && (await lastCheckpoint(folder)) === steps
-  if (!whole && !(await trainInto(recipe, folder))) return false
+  if (!(await trainWhole(recipe, folder, options))) return false
   const { exportModel } = await import('./sidecar/export-model.js')
   await makeWhole(model, async (making) => {
     await exportModel(folder, { out: making }, terminal)
@@ -113,12 +159,14 @@ async function makeByRun(file: string, model: string, options: PrepareOptions): 
  * @throws Fault `bad-input` for what cannot be made, with the command that mends it
  */
 export async function prepareRecipe(recipe: Recipe, options: PrepareOptions): Promise<boolean> {
-  const { prepare, cases, policy } = recipe
+  const { prepare, cases, policy, init } = recipe
   const missing = missingFiles(recipe)
   try {
     const { file } = cases
     if (prepare?.cases !== undefined && file !== undefined && missing.has(file))
       await makeCases(prepare.cases, file, options)
+    if (prepare?.run !== undefined && init !== undefined)
+      return !missing.has(init) || (await makeInit(prepare.run, init, { recipe, options }))
     const model = policy?.model
     if (model === undefined || !missing.has(model)) return true
     if (prepare?.run !== undefined) return await makeByRun(prepare.run, model, options)

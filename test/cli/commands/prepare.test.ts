@@ -106,7 +106,11 @@ describe('a model', () => {
   test.each([
     ['{ tiny: {}, run: whole.yaml }', 'sidecar', /prepare\.tiny: expected `run` or `tiny`/],
     ['{ tiny: { wide: 3 } }', 'sidecar', /wide/],
-    ['{ run: whole.yaml }', 'embedded', /prepare\.run: expected `policy\.model` beside it/],
+    [
+      '{ run: whole.yaml }',
+      'embedded',
+      /prepare\.run: expected `init` or `policy\.model` beside it/,
+    ],
   ])('%s under %s is refused', async (prepare, backend, said) => {
     const more = backend === 'sidecar' ? policy : ''
     const { code, stderr } = await train(recipe('refused.yaml', 'ready.jsonl', prepare, more))
@@ -120,5 +124,40 @@ describe('a model', () => {
       2,
       expect.stringContaining('prepare.cases: expected `cases.file`'),
     ])
+  })
+})
+
+describe('a checkpoint to begin from', () => {
+  const begun = (name: string, init: string) =>
+    file(
+      name,
+      `init: ${init}\nprepare: { run: first.yaml }\ncases: { file: ready.jsonl, heldOut: 2 }\n${training}`,
+    )
+  const first = () =>
+    file('first.yaml', `recipe: first\ncases: { file: ready.jsonl, heldOut: 2 }\n${training}`)
+
+  test('is trained by another recipe, once, with the same seed and language', async () => {
+    first()
+    const path = begun('then.yaml', 'runs/first-7/checkpoints/step-000001')
+    const own = ['--set', 'seed=7', '--set', 'language=zh']
+    const run = await train(path, ...own)
+    expect([run.code, run.stderr]).toEqual([0, expect.stringContaining('step-000001 is missing')])
+    expect(readFileSync(join(folder, 'runs/first-7/config.yaml'), 'utf8')).toMatch(
+      /seed: 7\nlanguage: zh/,
+    )
+    const again = await train(path, ...own, '--quiet')
+    expect([again.code, again.stderr]).toEqual([0, expect.not.stringContaining('is missing')])
+  })
+
+  test('that the other recipe does not leave is refused', async () => {
+    first()
+    const { code, stderr } = await train(begun('far.yaml', 'runs/far/checkpoints/step-000009'))
+    expect([code, stderr]).toEqual([2, expect.stringMatching(/init: expected a checkpoint that/)])
+  })
+
+  test('outside a run directory is refused before anything is trained', async () => {
+    first()
+    const { code, stderr } = await train(begun('odd.yaml', 'weights'))
+    expect([code, stderr]).toEqual([2, expect.stringContaining('RUN/checkpoints/NAME')])
   })
 })
