@@ -14,6 +14,7 @@ import { isBadInput, reportStop } from '../print/failure.js'
 import { commandLine, numberText, type Output, output, type Terminal } from '../print/output.js'
 import { startProgress } from '../print/progress.js'
 import { showPair, showResult } from '../print/training-text.js'
+import { trainingWork } from '../print/training-work.js'
 import { clinicKnowledge } from './play-plan.js'
 import { runFolder } from './run-folder.js'
 
@@ -117,7 +118,8 @@ async function runWithProgress(
   const { signal } = terminal
   const from = await lastCheckpoint(folder)
   const total = recipe.training.steps
-  const bar = await startProgress(terminal, { ...flags, label: 'training', total, from })
+  const workAt = trainingWork(recipe)
+  const bar = await startProgress(terminal, { ...flags, label: 'training', total, from, workAt })
   const { events, faults } = followTraining(recipe, bar.update, (line) => void out.note(line))
   try {
     const { acceptChanges = false } = flags

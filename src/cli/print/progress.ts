@@ -14,6 +14,8 @@ export interface ProgressOptions extends PrintFlags {
   readonly total: number
   /** Units done before the start; a resumed run's rate excludes them. @default 0 */
   readonly from?: number
+  /** The work up to a number of units, for the time left, where units differ. @default that number */
+  readonly workAt?: ((units: number) => number) | undefined
   /** Least time between two plain lines, in milliseconds. @default 5000 */
   readonly everyMs?: number
 }
@@ -24,27 +26,43 @@ function durationText(seconds: number): string {
   return whole < 100 ? `${whole} s` : `${Math.floor(whole / 60)} min ${whole % 60} s`
 }
 
-/** Formats rate and time left, measured from the first unit done, so that set-up time is excluded. */
-function createPace(total: number): (done: number) => string {
+/** What was done by a time, in ms. */
+interface Mark {
+  readonly done: number
+  readonly at: number
+}
+
+/**
+ * Formats rate and time left, from the second half of the work since the first unit was done: set-up is left out, and a
+ * pace that changes is soon the new one.
+ */
+function createPace(total: number, workAt: (units: number) => number): (done: number) => string {
   const started = performance.now()
-  let first: { readonly done: number; readonly at: number } | undefined
+  const marks: Mark[] = []
+  let first: number | undefined
   return (done) => {
     const now = performance.now()
-    first ??= { done, at: now }
+    first ??= workAt(done)
+    marks.push({ done, at: now })
     if (done >= total) return `took ${durationText((now - started) / 1000)}`
-    if (done === first.done || now === first.at) return '…'
-    const rate = ((done - first.done) / (now - first.at)) * 1000
-    return `${rate.toFixed(rate < 10 ? 1 : 0)}/s, ${durationText((total - done) / rate)} left`
+    const half = (first + workAt(done)) / 2
+    while (marks[1] && workAt(marks[1].done) <= half) marks.shift()
+    const since = marks[0] as Mark
+    if (done === since.done || now === since.at) return '…'
+    const seconds = (now - since.at) / 1000
+    const left = (workAt(total) - workAt(done)) / ((workAt(done) - workAt(since.done)) / seconds)
+    const rate = (done - since.done) / seconds
+    return `${rate.toFixed(rate < 10 ? 1 : 0)}/s, ${durationText(left)} left`
   }
 }
 
 /** Starts a progress display; `stop` leaves the last bar on the terminal. */
 export async function startProgress(
   { stderr }: Terminal,
-  { label, total, from = 0, quiet = false, everyMs = 5000 }: ProgressOptions,
+  { label, total, from = 0, quiet = false, everyMs = 5000, workAt }: ProgressOptions,
 ): Promise<Progress> {
   if (quiet || total <= from) return { update: () => {}, stop: () => {} }
-  const pace = createPace(total)
+  const pace = createPace(total, workAt ?? ((units) => units))
   if (!stderr.isTTY) {
     let last = performance.now()
     return {

@@ -1,5 +1,5 @@
 import { PassThrough } from 'node:stream'
-import { describe, expect, test } from 'vitest'
+import { describe, expect, test, vi } from 'vitest'
 import { runFolder } from '../../../src/cli/commands/run-folder.js'
 import { commandLine, output, table } from '../../../src/cli/print/output.js'
 import { startProgress } from '../../../src/cli/print/progress.js'
@@ -98,6 +98,34 @@ describe('progress', () => {
     expect(lines[0]).toBe('work 1/3 · …')
     expect(lines[1]).toMatch(/^work 2\/3 · \d+\/s, 0 s left · going well$/)
     expect(lines[2]).toBe('work 3/3 · took 0 s')
+  })
+
+  test('tells the time left by the later half, and by the work of units that differ', async () => {
+    vi.useFakeTimers({ toFake: ['performance'] })
+    try {
+      const { terminal: at, written } = terminal()
+      // Ten units of work 1, then ten of work 10.
+      const workAt = (units: number) => Math.min(units, 10) + 10 * Math.max(0, units - 10)
+      const { update: done } = await startProgress(at, {
+        ...{ label: 'work', total: 20, everyMs: 0, workAt },
+      })
+      const last = () => written.stderr.trimEnd().split('\n').at(-1)
+      for (let n = 1; n <= 10; n++) {
+        done(n)
+        vi.advanceTimersByTime(1000)
+      }
+      // 100 of work are left at 1 a second.
+      expect(last()).toBe('work 10/20 · 1.0/s, 1 min 40 s left')
+      for (let n = 11; n <= 15; n++) {
+        vi.advanceTimersByTime(19_000)
+        done(n)
+        vi.advanceTimersByTime(1000)
+      }
+      // The later half is at .5 a second: five of work 10 take 100 s.
+      expect(last()).toBe('work 15/20 · 0.1/s, 1 min 40 s left')
+    } finally {
+      vi.useRealTimers()
+    }
   })
 
   test('keeps still between its lines', async () => {
