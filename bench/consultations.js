@@ -1,5 +1,5 @@
 /**
- * Puts the doctors' turns of docs/consultations.md (`test/fixtures/consultations.jsonl`: case, language, turns) to
+ * Puts the doctors' turns of twenty played consultations (`test/fixtures/consultations.jsonl`: case, language, turns) to
  * today's patient and prints the transcripts as Markdown, to be judged by hand. A changed knowledge base draws other
  * patients: then play them anew. Run after `npm run build`: `node bench/consultations.js [name...]`.
  */
