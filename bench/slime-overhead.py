@@ -33,8 +33,11 @@ class Watched(Plain):
     plays = {}
 
     async def draw(self, ids, sampling, *, key):
-        self.plays.setdefault(key, []).append((list(ids), dict(sampling)))
-        return await super().draw(ids, sampling, key=key)
+        reply = await super().draw(ids, sampling, key=key)
+        # The same draw is to take as long again, whatever is drawn then.
+        again = {**sampling, "waits_for_tokens": len(reply.tokens)}
+        self.plays.setdefault(key, []).append((list(ids), again))
+        return reply
 
 
 async def alone(router, plays):

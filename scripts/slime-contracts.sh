@@ -18,7 +18,7 @@ trap 'for pid in "${pids[@]}"; do kill "$pid" 2>/dev/null || true; done; rm -rf 
 
 # Waits for a line in a file and prints it.
 first_line() {
-  for _ in $(seq 200); do
+  for _ in $(seq 1200); do
     if [ -s "$1" ]; then
       head -n 1 "$1"
       return

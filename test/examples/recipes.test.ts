@@ -10,7 +10,13 @@ import { jobCommand, standInCommand } from '../../src/runs/jobs/plan.js'
 const recipes = readdirSync('examples', { recursive: true, encoding: 'utf8' })
   .filter((name) => name.endsWith('.yaml'))
   .map((name) => `examples/${name}`)
-const limits = { out: '/runs/a', contextLength: 8192, promptLength: 1024, maxTurns: 10 }
+const limits = {
+  out: '/runs/a',
+  contextLength: 8192,
+  promptLength: 1024,
+  maxTurns: 10,
+  validated: 64,
+}
 
 test.each(recipes)('%s', async (path) => {
   const recipe = await readRecipe(

@@ -16,7 +16,7 @@ async def main():
 
     async def slowly(ids, sampling, aborted):
         tokens, logprobs, ending = await drawing(ids, sampling, aborted)
-        await asyncio.sleep(draw + token * len(tokens))
+        await asyncio.sleep(draw + token * sampling.get("waits_for_tokens", len(tokens)))
         return tokens, logprobs, ending
 
     async with StandInRouter(slowly) as router:

@@ -24,6 +24,8 @@ import { interpreterPath, pythonPackage } from '../../trainers/sidecar/environme
 import { runProgram } from '../../trainers/sidecar/program.js'
 import type { Terminal } from '../print/output.js'
 
+/** Seconds for a stand-in's Python to say that it is there; its first imports may take a minute on a busy machine. */
+const answerSeconds = 600
 /** Seconds for a server to begin to listen. */
 const startSeconds = 60
 
@@ -105,14 +107,40 @@ export async function standInPython(
   const own = resolve(interpreterPath(folder))
   const python = existsSync(own) ? own : (cluster?.python ?? 'python3')
   const module = `bedside_trainers.${backend}.stand_in`
-  const { code, lines } = await runProgram(python, ['-m', module, '--help'], {
+  const { code, signal, lines, error } = await runProgram(python, ['-m', module, '--help'], {
     env: { ...env, PYTHONPATH: pythonPackage() },
-    timeoutMs: 120_000,
+    timeoutMs: answerSeconds * 1000,
   })
   if (code === 0) return python
+  const killed = signal === null ? undefined : `${signal}, after at most ${answerSeconds} s`
+  const last = error ?? killed ?? lines.at(-1) ?? 'it does not run'
+  const lacks = /^ImportError: Expected (\w+):/.exec(last)?.[1]
   throw new Fault(
     'bad-input',
-    `--stand-in: expected a Python with the extras ${extras[backend]}, got ${python}: ${lines.at(-1) ?? 'it does not run'}; install it with ${installHint(backend, folder)}`,
+    `--stand-in: expected a Python with the packages of ${backend}'s stand-in, got ${python}, ${lacks === undefined ? `which says: ${last}` : `without ${lacks}`}; make it by ${installHint(backend, folder)}`,
+  )
+}
+
+/**
+ * Interpreter of a stand-in, looked for before anything takes time.
+ * @throws Fault `bad-input` that says every environment that is missing at once, also what `prepare` would ask for later
+ */
+export async function environmentsOfStandIn(recipe: Recipe, env: Terminal['env']): Promise<string> {
+  const { missingFiles } = await import('./prepare.js')
+  const { findInterpreter } = await import('./sidecar/make-tiny-model.js')
+  const model = recipe.policy?.model
+  const makesModel = model !== undefined && missingFiles(recipe).has(model)
+  const [own, sidecar] = await Promise.allSettled([
+    standInPython(recipe, env),
+    makesModel ? findInterpreter('peft', { env }) : undefined,
+  ])
+  if (own.status === 'fulfilled' && sidecar.status === 'fulfilled') return own.value
+  const failed = [own, sidecar].flatMap((one) => (one.status === 'rejected' ? [one.reason] : []))
+  const [first, second] = failed
+  if (second === undefined || !failed.every((one) => Fault.is(one))) throw first
+  throw new Fault(
+    'bad-input',
+    `two Python environments are missing:\n  ${failed.map((one) => one.message).join('\n  ')}`,
   )
 }
 

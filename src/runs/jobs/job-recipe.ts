@@ -32,14 +32,12 @@ export interface JobLimits {
   readonly promptLength: number
   /** Most actions of a consultation. */
   readonly maxTurns: number
+  /** Held-out cases of one validation: no more than there are. */
+  readonly validated: number
 }
 
 /** Folder of the trainer's checkpoints. */
 export const trainerCheckpoints = (out: string): string => join(out, 'checkpoints', 'trainer')
-
-/** Held-out cases of one validation. */
-export const validationCases = ({ training, cases }: Recipe): number =>
-  Math.min(training.evaluateCases, cases.heldOut)
 
 /**
  * Views a recipe as that of a job.

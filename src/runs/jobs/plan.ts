@@ -11,12 +11,7 @@ import { pythonPackage } from '../../trainers/sidecar/environment.js'
 import type { ChatTokenizer } from '../../trainers/tokens/chat-tokenizer.js'
 import { checkTemplate } from '../../trainers/tokens/template-check.js'
 import { openTokenSession } from '../../trainers/tokens/token-session.js'
-import {
-  type JobLimits,
-  type JobRecipe,
-  trainerCheckpoints,
-  validationCases,
-} from './job-recipe.js'
+import { type JobLimits, type JobRecipe, trainerCheckpoints } from './job-recipe.js'
 import { flagWords, slimeCommand, slimeEvaluation, slimeStandInSettings } from './slime-settings.js'
 import { hydraWords, verlCommand, verlStandInSettings } from './verl-settings.js'
 
@@ -117,20 +112,16 @@ const agents = Buffer.from(
 )
 
 /** Files of a job: the plugin, and what its trainer reads. */
-export async function jobFiles({
-  backend,
-  recipe,
-  training,
-}: JobRecipe): Promise<ReadonlyMap<string, Uint8Array>> {
+export async function jobFiles(
+  { backend, recipe, training }: JobRecipe,
+  { validated }: JobLimits,
+): Promise<ReadonlyMap<string, Uint8Array>> {
   const plugin = await filesOf(
     join(pythonPackage(), 'bedside_trainers'),
     /\.py$/,
     'bedside_trainers',
   )
-  const heldOut: [string, Uint8Array] = [
-    'heldout.jsonl',
-    rows('heldout', validationCases(recipe), recipe.seed),
-  ]
+  const heldOut: [string, Uint8Array] = ['heldout.jsonl', rows('heldout', validated, recipe.seed)]
   if (backend === 'slime') return new Map([...plugin, heldOut])
   const { steps, groupsPerStep } = training
   return new Map([
@@ -151,7 +142,7 @@ export interface JobPlaces {
 /** Variables of a job: what its plugin plays, and where its numbers go. */
 export function jobVariables(
   job: JobRecipe,
-  { contextLength }: JobLimits,
+  limits: JobLimits,
   { url, tokenFile, metrics }: JobPlaces,
 ): Readonly<Record<string, string>> {
   const { policy, training, cluster, backend } = job
@@ -165,10 +156,14 @@ export function jobVariables(
     BEDSIDE_URL: url,
     BEDSIDE_TOKEN_FILE: tokenFile,
     BEDSIDE_TOKENS: JSON.stringify({
-      ...{ max_tokens: policy.maxTokens, context_length: contextLength, history: policy.history },
+      ...{
+        max_tokens: policy.maxTokens,
+        context_length: limits.contextLength,
+        history: policy.history,
+      },
     }),
     BEDSIDE_METRICS: metrics,
-    BEDSIDE_EVAL: JSON.stringify(slimeEvaluation(job)),
+    BEDSIDE_EVAL: JSON.stringify(slimeEvaluation(limits)),
     ...(cluster.advantages === 'bedside' ? { BEDSIDE_ADVANTAGE: JSON.stringify(own) } : {}),
     PYTHONUNBUFFERED: '1',
     ...(backend === 'slime'
@@ -202,7 +197,7 @@ export function standInCommand(
     }
     return [...run, ...flagWords({ ...settings, ...own })]
   }
-  const own = { heldout: validationCases(recipe), 'max-prompt-length': limits.promptLength }
+  const own = { heldout: limits.validated, 'max-prompt-length': limits.promptLength }
   const overrides = hydraWords(verlStandInSettings(job, limits))
   return [...run, ...flagWords({ ...settings, ...own }), ...overrides]
 }

@@ -1,13 +1,7 @@
 /** slime's settings of a recipe: flags of its `train.py`. Names as in slime 624b824 (v0.3.1). */
 import { basename, join } from 'node:path'
 import { shellLine } from '../../trainers/jobs/ray.js'
-import {
-  type JobLimits,
-  type JobRecipe,
-  type Settings,
-  trainerCheckpoints,
-  validationCases,
-} from './job-recipe.js'
+import { type JobLimits, type JobRecipe, type Settings, trainerCheckpoints } from './job-recipe.js'
 
 const plugin = 'bedside_trainers.slime'
 
@@ -205,6 +199,6 @@ export const slimeCommand = (job: JobRecipe, limits: JobLimits): readonly string
 }
 
 /** What slime's plugin is told to evaluate on. */
-export const slimeEvaluation = ({ recipe }: JobRecipe): object => ({
-  heldout: { split: 'heldout', cases: validationCases(recipe) },
+export const slimeEvaluation = ({ validated }: JobLimits): object => ({
+  heldout: { split: 'heldout', cases: validated },
 })

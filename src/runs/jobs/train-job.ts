@@ -57,14 +57,17 @@ const freePort = (host: string): Promise<number> =>
 
 /** Checks and measures all that can be without the trainer. @throws Fault `bad-input` */
 export async function jobLimits(job: JobRecipe, task: Task, out: string): Promise<JobLimits> {
+  // First: of a folder that is not there it says how to get one.
+  const contextLength = await contextLengthOf(job)
   const tokenizer = await openChatTokenizer(job.model)
   // Of one reply there is no history to write anew.
   if (task.maxTurns > 1) await assertAppendOnly(job)
   const limits = {
     out: resolve(out),
-    contextLength: await contextLengthOf(job),
+    contextLength,
     promptLength: await longestOpening(task, tokenizer, recipeGrammar(job.recipe)),
     maxTurns: task.maxTurns,
+    validated: Math.min(job.training.evaluateCases, task.heldOut.length),
   }
   assertRoom(job, limits)
   return limits
@@ -106,7 +109,7 @@ async function submit(run: JobRun, { id, port }: Kept): Promise<void> {
     id,
     command: standIn === undefined ? jobCommand(job, limits) : standInCommand(job, limits, standIn),
     env: jobVariables(job, limits, places),
-    files: await jobFiles(job),
+    files: await jobFiles(job, limits),
   })
   const what =
     standIn === undefined

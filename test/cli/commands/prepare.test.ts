@@ -1,5 +1,13 @@
 /** What a recipe's `prepare` makes before `bedside train`, and how it is refused. */
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import {
+  chmodSync,
+  existsSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
@@ -101,6 +109,41 @@ describe('a model', () => {
     expect(code).toBe(2)
     expect(stderr).toContain('run `npx bedside sidecar setup`')
     expect(existsSync(join(folder, 'no-model'))).toBe(false)
+  })
+
+  test('of a stand-in without any Python environment names both commands at once, before anything is made', async () => {
+    const python = file(
+      'python',
+      "#!/bin/sh\necho 'ImportError: Expected aiohttp: pip install …' >&2\nexit 1\n",
+    )
+    chmodSync(python, 0o755)
+    maker()
+    const path = recipe(
+      'both.yaml',
+      'both/cases.jsonl',
+      '{ cases: make.mjs, tiny: {} }',
+      `backend: slime\npolicy: { model: no-model }\ncluster: { python: ${python} }\ntraining: { groupsPerStep: 8, normaliser: token-mean }\n`,
+    )
+    const { code, stderr } = await bedside(['train', path, '--stand-in'], {
+      env: { BEDSIDE_VENVS: join(folder, 'no-venvs') },
+    })
+    expect(code).toBe(2)
+    expect(stderr).toMatch(/two Python environments are missing:\n.*without aiohttp; make it by/)
+    expect(stderr).toContain('run `npx bedside sidecar setup`')
+    expect(existsSync(join(folder, 'both'))).toBe(false)
+  })
+
+  test('of a stand-in whose Python was killed says so, not the last of its help', async () => {
+    const python = file('killed', "#!/bin/sh\necho '--dtype {float32}'\nkill -TERM $$\n")
+    chmodSync(python, 0o755)
+    const path = file(
+      'killed.yaml',
+      `backend: slime\npolicy: { model: no-model }\ncluster: { python: ${python} }\ntraining: { groupsPerStep: 8, normaliser: token-mean }\n`,
+    )
+    const { code, stderr } = await bedside(['train', path, '--stand-in'], {
+      env: { BEDSIDE_VENVS: join(folder, 'no-venvs') },
+    })
+    expect([code, stderr]).toEqual([2, expect.stringContaining('which says: SIGTERM, after')])
   })
 
   test.each([

@@ -9,7 +9,13 @@ import { slimeCommand, slimeSettings } from '../../../src/runs/jobs/slime-settin
 import { verlCommand, verlSettings } from '../../../src/runs/jobs/verl-settings.js'
 import { type RecipeInput, resolveRecipe } from '../../../src/runs/recipe.js'
 
-const limits = { out: '/runs/a', contextLength: 4096, promptLength: 512, maxTurns: 10 }
+const limits = {
+  out: '/runs/a',
+  contextLength: 4096,
+  promptLength: 512,
+  maxTurns: 10,
+  validated: 64,
+}
 
 type Training = Extract<RecipeInput['training'], { advantages?: unknown }>
 

@@ -57,7 +57,13 @@ test.skipIf(!existsSync(python))(
   'the configuration of the shipped recipe is one of verl',
   async () => {
     const recipe = await readRecipe('examples/takes-two/doctor-1gpu.yaml')
-    const limits = { out: '/a', contextLength: 8192, promptLength: 1024, maxTurns: 10 }
+    const limits = {
+      out: '/a',
+      contextLength: 8192,
+      promptLength: 1024,
+      maxTurns: 10,
+      validated: 64,
+    }
     const words = hydraWords(verlSettings(jobRecipe(recipe, resolve), limits))
     expect(composed(words)).toEqual({
       ...{ n: 8, low: 0.2, high: 0.28, entropy: 0.001, betas: [0.9, 0.95], eps: 1e-8, steps: 55 },
@@ -71,7 +77,13 @@ test.skipIf(!existsSync(python))(
 test.skipIf(!existsSync(python))(
   'every preset of all weights passes the check with which the trainer of verl begins',
   async () => {
-    const limits = { out: '/a', contextLength: 16384, promptLength: 1024, maxTurns: 10 }
+    const limits = {
+      out: '/a',
+      contextLength: 16384,
+      promptLength: 1024,
+      maxTurns: 10,
+      validated: 64,
+    }
     const jobs: Record<string, readonly string[]> = {}
     for (const name of readdirSync('examples', { recursive: true, encoding: 'utf8' })) {
       if (!/8gpu.*\.yaml$/.test(name)) continue

@@ -13,6 +13,7 @@ from __future__ import annotations
 import argparse
 import asyncio
 import json
+import os
 import shutil
 import sys
 import time
@@ -258,10 +259,14 @@ def main(argv: Sequence[str] | None = None) -> int:
     try:
         train(given, flags)
     except (SessionError, EngineError, OSError) as error:
-        print(f"{_NAME}: {error}", file=sys.stderr)
+        print(f"{_NAME}: {error}", file=sys.stderr, flush=True)
         return 1
     return 0
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    code = main()
+    if code:
+        # At once: draws under way in other threads would fail too, and bury the error.
+        os._exit(code)
+    sys.exit()
