@@ -98,7 +98,7 @@ async function load(url, fresh = false) {
   for (const { close } of open) close()
   latencies.sort((a, b) => a - b)
   const at = (share) => latencies[Math.floor(share * (latencies.length - 1))]
-  return { rate: latencies.length / took, p50: at(0.5), p99: at(0.99) }
+  return { rate: latencies.length / took, took, p50: at(0.5), p99: at(0.99) }
 }
 
 const told = ({ rate, p50, p99 }) =>
@@ -163,12 +163,28 @@ async function soak(url, address, pid) {
   return `soak: ${taken} steps, ${broken} connections broken off, ${open} sessions left, memory ${(marked.kB / 1024).toFixed(0)} MB -> ${(after.kB / 1024).toFixed(0)} MB (${grown} %)`
 }
 
-/** Steps a second of a server with some processes. */
+/** Seconds of processor time that a process and its children have taken. */
+function processorSeconds(pid) {
+  const ids = [pid, ...readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').split(' ')]
+  const ticks = ids
+    .filter(Boolean)
+    .map((id) => readFileSync(`/proc/${id}/stat`, 'utf8').split(') ')[1].split(' '))
+    .map((fields) => Number(fields[11]) + Number(fields[12]))
+  return ticks.reduce((a, b) => a + b) / 100
+}
+
+/** A load on a server with some processes, and what client and server took of the processors for it. */
 async function ofWorkers(workers) {
   const { server, url } = await startServe('--workers', String(workers))
   try {
     await load(url, true) // warm
-    return (await load(url, true)).rate
+    const [client, served] = [process.cpuUsage(), processorSeconds(server.pid)]
+    const { rate, took } = await load(url, true)
+    const { user, system } = process.cpuUsage(client)
+    return {
+      ...{ rate, client: (user + system) / 1e6 / took },
+      server: (processorSeconds(server.pid) - served) / took,
+    }
   } finally {
     await stopServe(server)
   }
@@ -266,8 +282,10 @@ try {
   if (parts.includes('workers')) {
     const one = await ofWorkers(1)
     const two = await ofWorkers(2)
+    const cores = ({ client, server }) =>
+      `${server.toFixed(2)} cores, its clients ${client.toFixed(2)}`
     console.log(
-      `processes: ${one.toFixed(0)} steps/s of one, ${two.toFixed(0)} of two (${(two / one).toFixed(2)} x)`,
+      `processes: ${one.rate.toFixed(0)} steps/s of one (${cores(one)}), ${two.rate.toFixed(0)} of two (${cores(two)}): ${(two.rate / one.rate).toFixed(2)} x`,
     )
   }
 } finally {
