@@ -7,7 +7,8 @@
  * `load`: steps a second and latency of many sessions at once. `idle`: memory and threads of sessions that wait. `echo`:
  * the same clients play this server and OpenEnv's own Python server with an env that only echoes (needs the environment
  * `gym` of scripts/python-env.sh). `workers`: two processes against one, where each question is a new one, as a language
- * model's are; the client takes a tenth of a core. `soak`: steps with 30 % of the connections broken off at each
+ * model's are, and against one held to one core by `taskset`, as the collector's helpers of one process take a part of the
+ * other; the client takes a tenth of a core. `soak`: steps with 30 % of the connections broken off at each
  * episode; memory and sessions afterwards.
  */
 import { spawn } from 'node:child_process'
@@ -114,7 +115,7 @@ async function idle(url, pid, sessions = 1024) {
     const open = await Promise.all(Array.from({ length: sessions }, () => openSocket(url)))
     await Promise.all(open.map(({ ask }, n) => ask(reset(all.length + n))))
     all.push(...open)
-    // The engine gives memory back when nothing has happened for some seconds.
+    // The server gives memory back when nothing has happened for two seconds.
     await sleep(10_000)
     return size(pid)
   }
@@ -174,8 +175,8 @@ function processorSeconds(pid) {
 }
 
 /** A load on a server with some processes, and what client and server took of the processors for it. */
-async function ofWorkers(workers) {
-  const { server, url } = await startServe('--workers', String(workers))
+async function ofWorkers(workers, before) {
+  const { server, url } = await startServe(['--workers', String(workers)], before)
   try {
     await load(url, true) // warm
     const [client, served] = [process.cpuUsage(), processorSeconds(server.pid)]
@@ -232,12 +233,11 @@ async function ownEcho() {
   }
 }
 
-async function startServe(...more) {
+async function startServe(more = [], before = []) {
   const token = ['--token-file', join(folder, 'token')]
   const line = ['serve', '--json', '--max-sessions', '8192', ...token, ...more]
-  const server = spawn(process.execPath, [join(root, 'dist/cli/main.js'), ...line], {
-    stdio: ['ignore', 'pipe', 'ignore'],
-  })
+  const [command, ...rest] = [...before, process.execPath, join(root, 'dist/cli/main.js'), ...line]
+  const server = spawn(command, rest, { stdio: ['ignore', 'pipe', 'ignore'] })
   const [ready] = await once(createInterface(server.stdout), 'line')
   const { address, token: place } = JSON.parse(ready)
   const secret = readFileSync(place.file, 'utf8').trim()
@@ -280,12 +280,18 @@ try {
   if (['load', 'idle', 'soak'].some((part) => parts.includes(part))) await measureOne()
   if (parts.includes('echo')) await measureEcho()
   if (parts.includes('workers')) {
-    const one = await ofWorkers(1)
-    const two = await ofWorkers(2)
-    const cores = ({ client, server }) =>
-      `${server.toFixed(2)} cores, its clients ${client.toFixed(2)}`
+    const rows = {
+      'one process': await ofWorkers(1),
+      'one process on one core': await ofWorkers(1, ['taskset', '-c', '0']),
+      'two processes': await ofWorkers(2),
+    }
+    for (const [name, { rate, client, server }] of Object.entries(rows))
+      console.log(
+        `${name}: ${rate.toFixed(0)} steps/s, ${server.toFixed(2)} cores; the clients ${client.toFixed(2)} cores`,
+      )
+    const [one, pinned, two] = Object.values(rows).map(({ rate }) => rate)
     console.log(
-      `processes: ${one.rate.toFixed(0)} steps/s of one (${cores(one)}), ${two.rate.toFixed(0)} of two (${cores(two)}): ${(two.rate / one.rate).toFixed(2)} x`,
+      `two processes: ${(two / one).toFixed(2)} x one, ${(two / pinned).toFixed(2)} x one on one core`,
     )
   }
 } finally {
