@@ -99,7 +99,7 @@ async function load(url, fresh = false) {
   for (const { close } of open) close()
   latencies.sort((a, b) => a - b)
   const at = (share) => latencies[Math.floor(share * (latencies.length - 1))]
-  return { rate: latencies.length / took, took, p50: at(0.5), p99: at(0.99) }
+  return { rate: latencies.length / took, p50: at(0.5), p99: at(0.99) }
 }
 
 const told = ({ rate, p50, p99 }) =>
@@ -174,18 +174,38 @@ function processorSeconds(pid) {
   return ticks.reduce((a, b) => a + b) / 100
 }
 
-/** A load on a server with some processes, and what client and server took of the processors for it. */
+/** Seconds of processor time that the whole machine has spent. */
+function machineSeconds() {
+  const [user, nice, system, , , irq, soft] = readFileSync('/proc/stat', 'utf8')
+    .split('\n')[0]
+    .split(/ +/)
+    .slice(1)
+    .map(Number)
+  return (user + nice + system + irq + soft) / 100
+}
+
+/** A load, and how many cores its clients, the server and all else on the machine took while it lasted. */
+async function accounted(pid, work) {
+  const started = performance.now()
+  const before = [process.cpuUsage(), processorSeconds(pid), machineSeconds()]
+  const measured = await work()
+  const took = (performance.now() - started) / 1000
+  const { user, system } = process.cpuUsage(before[0])
+  const client = (user + system) / 1e6
+  const server = processorSeconds(pid) - before[1]
+  const others = machineSeconds() - before[2] - client - server
+  return { ...measured, client: client / took, server: server / took, others: others / took }
+}
+
+const coresOf = ({ client, server, others }) =>
+  `${server.toFixed(2)} cores; clients ${client.toFixed(2)}, others on this machine ${Math.max(0, others).toFixed(2)}`
+
+/** Steps a second of a server with some processes. */
 async function ofWorkers(workers, before) {
   const { server, url } = await startServe(['--workers', String(workers)], before)
   try {
     await load(url, true) // warm
-    const [client, served] = [process.cpuUsage(), processorSeconds(server.pid)]
-    const { rate, took } = await load(url, true)
-    const { user, system } = process.cpuUsage(client)
-    return {
-      ...{ rate, client: (user + system) / 1e6 / took },
-      server: (processorSeconds(server.pid) - served) / took,
-    }
+    return await accounted(server.pid, () => load(url, true))
   } finally {
     await stopServe(server)
   }
@@ -269,8 +289,8 @@ async function measureOne() {
     if (parts.includes('soak')) console.log(await soak(url, address, server.pid))
     if (!parts.includes('load')) return
     await load(url) // warm
-    const ours = await load(url)
-    console.log(`consultations, ${count} at once: ${told(ours)}`)
+    const ours = await accounted(server.pid, () => load(url))
+    console.log(`consultations, ${count} at once: ${told(ours)}; ${coresOf(ours)}`)
   } finally {
     await stopServe(server)
   }
@@ -285,10 +305,8 @@ try {
       'one process on one core': await ofWorkers(1, ['taskset', '-c', '0']),
       'two processes': await ofWorkers(2),
     }
-    for (const [name, { rate, client, server }] of Object.entries(rows))
-      console.log(
-        `${name}: ${rate.toFixed(0)} steps/s, ${server.toFixed(2)} cores; the clients ${client.toFixed(2)} cores`,
-      )
+    for (const [name, row] of Object.entries(rows))
+      console.log(`${name}: ${row.rate.toFixed(0)} steps/s, ${coresOf(row)}`)
     const [one, pinned, two] = Object.values(rows).map(({ rate }) => rate)
     console.log(
       `two processes: ${(two / one).toFixed(2)} x one, ${(two / pinned).toFixed(2)} x one on one core`,
