@@ -116,7 +116,7 @@ async function idle(url, pid, sessions = 1024) {
     await Promise.all(open.map(({ ask }, n) => ask(reset(all.length + n))))
     all.push(...open)
     // The server gives memory back when nothing has happened for two seconds.
-    await sleep(10_000)
+    await sleep(15_000)
     return size(pid)
   }
   const cold = size(pid)
