@@ -7,7 +7,8 @@
  * `load`: steps a second and latency of many sessions at once. `idle`: memory and threads of sessions that wait. `echo`:
  * the same clients play this server and OpenEnv's own Python server with an env that only echoes (needs the environment
  * `gym` of scripts/python-env.sh). `workers`: two processes against one, where each question is a new one, as a language
- * model's are; the client takes a tenth of a core. `soak`: steps with 30 % of the connections broken off at each
+ * model's are, and against one held to one core by `taskset`, as the collector's helpers of one process take a part of the
+ * other; the client takes a tenth of a core. `soak`: steps with 30 % of the connections broken off at each
  * episode; memory and sessions afterwards.
  */
 import { spawn } from 'node:child_process'
@@ -114,8 +115,8 @@ async function idle(url, pid, sessions = 1024) {
     const open = await Promise.all(Array.from({ length: sessions }, () => openSocket(url)))
     await Promise.all(open.map(({ ask }, n) => ask(reset(all.length + n))))
     all.push(...open)
-    // The engine gives memory back when nothing has happened for some seconds.
-    await sleep(10_000)
+    // The server gives memory back when nothing has happened for two seconds.
+    await sleep(15_000)
     return size(pid)
   }
   const cold = size(pid)
@@ -163,12 +164,48 @@ async function soak(url, address, pid) {
   return `soak: ${taken} steps, ${broken} connections broken off, ${open} sessions left, memory ${(marked.kB / 1024).toFixed(0)} MB -> ${(after.kB / 1024).toFixed(0)} MB (${grown} %)`
 }
 
+/** Seconds of processor time that a process and its children have taken. */
+function processorSeconds(pid) {
+  const ids = [pid, ...readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').split(' ')]
+  const ticks = ids
+    .filter(Boolean)
+    .map((id) => readFileSync(`/proc/${id}/stat`, 'utf8').split(') ')[1].split(' '))
+    .map((fields) => Number(fields[11]) + Number(fields[12]))
+  return ticks.reduce((a, b) => a + b) / 100
+}
+
+/** Seconds of processor time that the whole machine has spent. */
+function machineSeconds() {
+  const [user, nice, system, , , irq, soft] = readFileSync('/proc/stat', 'utf8')
+    .split('\n')[0]
+    .split(/ +/)
+    .slice(1)
+    .map(Number)
+  return (user + nice + system + irq + soft) / 100
+}
+
+/** A load, and how many cores its clients, the server and all else on the machine took while it lasted. */
+async function accounted(pid, work) {
+  const started = performance.now()
+  const before = [process.cpuUsage(), processorSeconds(pid), machineSeconds()]
+  const measured = await work()
+  const took = (performance.now() - started) / 1000
+  const { user, system } = process.cpuUsage(before[0])
+  const client = (user + system) / 1e6
+  const server = processorSeconds(pid) - before[1]
+  const others = machineSeconds() - before[2] - client - server
+  return { ...measured, client: client / took, server: server / took, others: others / took }
+}
+
+const coresOf = ({ client, server, others }) =>
+  `${server.toFixed(2)} cores; clients ${client.toFixed(2)}, others on this machine ${Math.max(0, others).toFixed(2)}`
+
 /** Steps a second of a server with some processes. */
-async function ofWorkers(workers) {
-  const { server, url } = await startServe('--workers', String(workers))
+async function ofWorkers(workers, before) {
+  const { server, url } = await startServe(['--workers', String(workers)], before)
   try {
     await load(url, true) // warm
-    return (await load(url, true)).rate
+    return await accounted(server.pid, () => load(url, true))
   } finally {
     await stopServe(server)
   }
@@ -216,12 +253,11 @@ async function ownEcho() {
   }
 }
 
-async function startServe(...more) {
+async function startServe(more = [], before = []) {
   const token = ['--token-file', join(folder, 'token')]
   const line = ['serve', '--json', '--max-sessions', '8192', ...token, ...more]
-  const server = spawn(process.execPath, [join(root, 'dist/cli/main.js'), ...line], {
-    stdio: ['ignore', 'pipe', 'ignore'],
-  })
+  const [command, ...rest] = [...before, process.execPath, join(root, 'dist/cli/main.js'), ...line]
+  const server = spawn(command, rest, { stdio: ['ignore', 'pipe', 'ignore'] })
   const [ready] = await once(createInterface(server.stdout), 'line')
   const { address, token: place } = JSON.parse(ready)
   const secret = readFileSync(place.file, 'utf8').trim()
@@ -253,8 +289,8 @@ async function measureOne() {
     if (parts.includes('soak')) console.log(await soak(url, address, server.pid))
     if (!parts.includes('load')) return
     await load(url) // warm
-    const ours = await load(url)
-    console.log(`consultations, ${count} at once: ${told(ours)}`)
+    const ours = await accounted(server.pid, () => load(url))
+    console.log(`consultations, ${count} at once: ${told(ours)}; ${coresOf(ours)}`)
   } finally {
     await stopServe(server)
   }
@@ -264,10 +300,16 @@ try {
   if (['load', 'idle', 'soak'].some((part) => parts.includes(part))) await measureOne()
   if (parts.includes('echo')) await measureEcho()
   if (parts.includes('workers')) {
-    const one = await ofWorkers(1)
-    const two = await ofWorkers(2)
+    const rows = {
+      'one process': await ofWorkers(1),
+      'one process on one core': await ofWorkers(1, ['taskset', '-c', '0']),
+      'two processes': await ofWorkers(2),
+    }
+    for (const [name, row] of Object.entries(rows))
+      console.log(`${name}: ${row.rate.toFixed(0)} steps/s, ${coresOf(row)}`)
+    const [one, pinned, two] = Object.values(rows).map(({ rate }) => rate)
     console.log(
-      `processes: ${one.toFixed(0)} steps/s of one, ${two.toFixed(0)} of two (${(two / one).toFixed(2)} x)`,
+      `two processes: ${(two / one).toFixed(2)} x one, ${(two / pinned).toFixed(2)} x one on one core`,
     )
   }
 } finally {

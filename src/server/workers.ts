@@ -92,8 +92,13 @@ function startOne(
   begin: ToWorker,
   onExit: () => void,
 ): { readonly worker: Worker; readonly ready: Promise<Ready> } {
-  cluster.setupPrimary({ execArgv: [...process.execArgv, `--max-semi-space-size=${semiSpaceMb}`] })
+  cluster.setupPrimary({
+    execArgv: [...process.execArgv, `--max-semi-space-size=${semiSpaceMb}`],
+    // Node prints a stack trace in a process that starts when the first one is no more: nobody is there to read it.
+    stdio: ['inherit', 'inherit', 'pipe', 'ipc'],
+  })
   const worker = cluster.fork()
+  worker.process.stderr?.pipe(process.stderr, { end: false })
   worker.on('error', () => undefined)
   const ready = new Promise<Ready>((resolve, reject) => {
     worker.on('message', (message: FromWorker) => {

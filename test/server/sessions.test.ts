@@ -74,3 +74,9 @@ test('a session that sleeps goes on where it was', async () => {
   })
   expect((await ask(1)).body).toEqual(other.body)
 })
+
+test('a connection that nobody uses stays open for longer than clients keep one', async () => {
+  const { server } = await testServer()
+  const { headers } = await fetch(`${server.address}/healthz`)
+  expect(headers.get('keep-alive')).toBe('timeout=75')
+})

@@ -1,3 +1,4 @@
+import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
 import { Agent, request } from 'node:http'
@@ -5,7 +6,7 @@ import { expect, test } from 'vitest'
 import { builtPackage } from './built.js'
 import { openSocket, questions, testServer } from './client.js'
 
-const { serve } = builtPackage()
+const { command, serve } = builtPackage()
 const seeds = [1, 2, 3, 4, 5, 6]
 
 /** A request over a connection of its own, which any process may get. */
@@ -187,4 +188,20 @@ test('a process that dies is started again, and its sessions go on elsewhere', a
   server.kill('SIGKILL')
   await ended
   await expect.poll(() => all.some(lives), { timeout: 20_000 }).toBe(false)
+}, 120_000)
+
+test('a process says nothing when the first one is killed while it starts', async () => {
+  const [node, main] = command
+  const line = [main, 'serve', '--workers', '2', '--json', '--no-token']
+  const server = spawn(node, line, { stdio: ['ignore', 'ignore', 'pipe'] })
+  let told = ''
+  server.stderr.on('data', (chunk) => {
+    told += chunk
+  })
+  const children = () => childrenOf(server.pid ?? 0).filter((pid) => pid > 0)
+  await expect.poll(children, { interval: 2, timeout: 20_000 }).not.toEqual([])
+  const started = children()
+  server.kill('SIGKILL')
+  await expect.poll(() => started.some(lives), { timeout: 20_000 }).toBe(false)
+  expect(told).toBe('')
 }, 120_000)

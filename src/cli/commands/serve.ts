@@ -10,6 +10,7 @@ import { readRecipe } from '../../runs/directory.js'
 import { openTrainingModels } from '../../runs/models/training-models.js'
 import { openTask } from '../../runs/task-of-recipe.js'
 import { dialectNames, type ServerDialect } from '../../server/dialect-names.js'
+import { giveBackAtRest } from '../../server/give-back.js'
 import { checkHost, type ServerOptions, startServer } from '../../server/server.js'
 import { taskConsultations } from '../../server/task-consultations.js'
 import { isWorker, type RunningWorkers, serveAsWorker, startWorkers } from '../../server/workers.js'
@@ -172,6 +173,7 @@ export async function serve(flags: ServeFlags, terminal: Terminal): Promise<numb
   const plays = isWorker() || (flags.workers ?? 1) === 1
   const opened = plays ? await recipeConsultations(flags) : undefined
   await using _models = opened?.models
+  using _memory = giveBackAtRest()
   const options = {
     ...(await serverOptions(flags, opened?.played)),
     ...{ dialects, ...withoutUndefined({ token: known?.token }) },
