@@ -20,7 +20,7 @@ import { findingsToVolunteer, wasReported, withholds } from './disclosure.js'
 import { closedGateSentence, findingSentence, isOpenQuestion } from './finding-sentences.js'
 import { pickFresh } from './fresh.js'
 import { knowsJargon } from './manner.js'
-import { canSlip, closedGate, reportedState } from './recall.js'
+import { canSlip, closedGate, deniedAncestor, reportedState } from './recall.js'
 import { mootSentence } from './speaker.js'
 import { unsureDetailSentences } from './speech-sentences.js'
 import {
@@ -181,6 +181,8 @@ function answerTopic(topic: Topic, input: AnswerInput): Answer | undefined {
       : { how: 'unknown', sentence: mootSentence(finding, context) }
   if (topic.jargon && !knowsJargon(finding.id, context)) return because('unclear', 'jargon')
   if (withholds(finding, utterance, context)) return because('withheld', 'withheld')
+  const denied = deniedAncestor(knowledge, finding, context)
+  if (denied) return answerFinding(denied, input, { finding: denied.id })
   const answer = addDetail(topic, answerFinding(finding, input, topic), input)
   const plain = finding.type === 'bool' && finding.kind === 'symptom' && !finding.attribute
   if (!plain || answer.told?.state !== 'present' || !asksDetail.test(utterance)) return answer

@@ -13,6 +13,7 @@ import {
   isPersonal,
   looseAttribute,
   removeAttributes,
+  stripGenericWords,
 } from './attributes.js'
 import { opensVisit } from './chinese/openings.js'
 import { familyIllness, healthOfSpouse, illnessesOfRelatives } from './chinese/relatives.js'
@@ -27,6 +28,7 @@ import {
 } from './english/beside-symptoms.js'
 import { spokenTopic } from './english/spoken-topics.js'
 import { checksDuration } from './english/spoken-turns.js'
+import { isEvident } from './evidence.js'
 import { matchFindingList } from './finding-list.js'
 import type { FindingMatch, PhrasedSentence } from './finding-match.js'
 import {
@@ -39,6 +41,7 @@ import {
   removeMatches,
 } from './finding-match.js'
 import { attributeTopic, findingTopic, isWholeIllness } from './focus.js'
+import { namesRegion } from './follow-ups/regions.js'
 import type { Lexicon, LexiconEntry } from './lexicon.js'
 import { nothing, type SentenceMeaning } from './parsed-utterance.js'
 import {
@@ -96,6 +99,7 @@ function lazyMatch(alike: () => SimilarityMatch): SimilarityMatch {
     },
     scoreOf: (id) => similarity().scoreOf(id),
     bestOf: (fits) => similarity().bestOf(fits),
+    shareOf: (values) => similarity().shareOf(values),
   }
 }
 
@@ -106,6 +110,7 @@ export const noMatch: SimilarityMatch = {
   next: 0,
   scoreOf: () => 0,
   bestOf: () => 0,
+  shareOf: () => 0,
 }
 
 /** As much of a text as similarity is used for: what follows a long question mostly explains it. */
@@ -421,7 +426,9 @@ function interpretNamed(
     about.length > 0 || (found.length > 0 && !excludes?.whole)
       ? chooseFinding(given, about.length > 0 ? about : found)
       : undefined
-  return named === undefined ? interpretUnnamed(given, topics) : topics([named])
+  if (named === undefined) return interpretUnnamed(given, topics)
+  const plain = isGeneric(removeMatches(text, start, found))
+  return plain || isEvident(given, named) ? topics([named]) : { ...nothing, near: named }
 }
 
 /** How far the same detail of another complaint may be below: more, and the sentence has words of its own. */
@@ -451,14 +458,23 @@ function boundDetail(
   return score - rivalScore(lexicon, similarity, value) >= boundScore.lead ? value : undefined
 }
 
+/** How much of what an English sentence says beside an attribute may be of a complaint that it does not name. */
+const mostShared = 0.2
+
 /** The attribute of a guessed detail, where the sentence asks for it and says nothing of the complaint. */
 function unboundAttribute(
   { lexicon, sentence: { text }, similarity }: PhrasedSentence,
   id: string,
 ): AskedAttribute | undefined {
   const { attribute, parent } = lexicon.knowledge.finding.get(id) ?? {}
-  if (attribute === undefined || parent === undefined || languageByScript(text) === 'en')
-    return undefined
+  if (attribute === undefined || parent === undefined) return undefined
+  if (languageByScript(text) === 'en') {
+    // "On a scale of one to ten, how bad is it?" is like the severity of a headache, and says of none.
+    if (!findAttributes(text).includes(attribute) || namesRegion(text)) return undefined
+    const rest = stripGenericWords(removeAttributes(text))
+    const own = lexicon.findSimilar(rest).shareOf([id, parent.finding])
+    return rest !== '' && own > mostShared ? undefined : attribute
+  }
   if (similarity.scoreOf(parent.finding) >= minComplaintScore) return undefined
   const rival = rivalScore(lexicon, similarity, id)
   const bare = isGeneric(removeAttributes(text))
@@ -509,6 +525,9 @@ function isAboutTopics({
   return named.some(({ value }) => similarity.scoreOf(asideValue(value.id)) >= least)
 }
 
+/** Says an answer over again: "Yellow, OK." */
+const echo = / (?:ok|okay|right|fine|good|great|sure|yeah|excellent)$/
+
 /** Interprets a sentence that names no finding: an attribute of the focus, or the most similar finding. */
 function interpretUnnamed(given: PhrasedSentence, topics: Topics): SentenceMeaning {
   const { sentence, here, relatives, similarity } = given
@@ -523,10 +542,12 @@ function interpretUnnamed(given: PhrasedSentence, topics: Topics): SentenceMeani
     return detail === undefined ? { ...nothing, loose } : topics([detail])
   }
   if (isGeneric(text) || isPersonal(text) || isAboutTopics(given)) return nothing
+  if (!inquires && echo.test(text)) return nothing
   const unsure = !inquires || (other && !relatives && !act.family.test(text))
   const { id, near } = guessFinding(given, unsure ? doubtPenalty : topicDoubt(given))
   const open = id === undefined ? undefined : unboundAttribute(given, id)
   if (open !== undefined) return { ...nothing, loose: [open] }
+  if (id !== undefined && !isEvident(given, id)) return { ...nothing, near: id }
   if (id !== undefined) {
     const meaning = topics([id])
     return { ...meaning, topics: meaning.topics.map((topic) => ({ ...topic, guessed: true })) }

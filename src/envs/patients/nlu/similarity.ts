@@ -33,6 +33,8 @@ export interface SimilarityMatch {
   scoreOf(value: string): number
   /** The best score of the values that fit. */
   bestOf(fits: (value: string) => boolean): number
+  /** The share of what the text says, rare words above all, that is in phrases of these values. */
+  shareOf(values: readonly string[]): number
 }
 
 /** Makes tf-idf vectors of texts, one text at a time, in one buffer that is used again. */
@@ -189,6 +191,45 @@ function* fillPostings(
   return { starts, owners, weights }
 }
 
+/** The first place in a sorted part of a list whose entry is at least `least`. */
+function firstFrom(list: Int32Array, from: number, to: number, least: number): number {
+  let [low, high] = [from, to]
+  while (low < high) {
+    const middle = (low + high) >> 1
+    if (list[middle]! < least) low = middle + 1
+    else high = middle
+  }
+  return low
+}
+
+/** Makes the function that tells how much of a text, by its words or characters, phrases of some values have. */
+function makeSharing(
+  { starts, owners }: Postings,
+  of: Int32Array,
+  size: number,
+  place: ReadonlyMap<string, number>,
+  idf: Float64Array,
+  maxIdf: number,
+) {
+  const firsts = new Int32Array(size + 1).fill(of.length)
+  for (let p = of.length - 1; p >= 0; p--) firsts[of[p]!] = p
+  const has = (feature: number, value: string): boolean => {
+    const v = place.get(value)
+    if (v === undefined) return false
+    const at = firstFrom(owners, starts[feature]!, starts[feature + 1]!, firsts[v]!)
+    return at < starts[feature + 1]! && owners[at]! < firsts[v + 1]!
+  }
+  return (features: Int32Array, values: readonly string[]): number => {
+    let [shared, all] = [0, 0]
+    for (const feature of features) {
+      const weight = (feature < 0 ? maxIdf : idf[feature]!) - 1
+      all += weight
+      if (feature >= 0 && values.some((value) => has(feature, value))) shared += weight
+    }
+    return all > 0 ? shared / all : 1
+  }
+}
+
 /**
  * Builds the index of known phrases in normal form; the phrases of one value must be consecutive.
  * @param script whether to read the phrases by words or by characters
@@ -204,10 +245,12 @@ export function* buildSimilarityIndex(
   const { place, of, values } = numberValues(phrases)
   const { inPhrases, spread } = yield* countHolders(reader.size(), rows, ends, of)
   const idfOf = (held: number): number => Math.log((1 + values.length) / (1 + held)) + 1
-  const weighting = makeWeighting(spread.map(idfOf), idfOf(0), reader.kinds)
+  const idf = spread.map(idfOf)
+  const weighting = makeWeighting(idf, idfOf(0), reader.kinds)
   const postings = yield* fillPostings(inPhrases, rows, ends, weighting)
   const lengths = yield* sumLengths(values.length, of, postings)
   const { addScores, updates } = yield* trainPerceptron(postings, of, values.length, known)
+  const sharing = makeSharing(postings, of, values.length, place, idf, idfOf(0))
   const dots = new Float64Array(of.length)
   return {
     updates,
@@ -219,8 +262,10 @@ export function* buildSimilarityIndex(
       multiply(weighting.out, postings, dots)
       const scores = scoreValues(dots, of, lengths)
       addScores(weighting.out, scores)
+      const words = asked[0]!.data.slice(0, asked[0]!.size)
       return {
         ...rank(scores, values),
+        shareOf: (some) => sharing(words, some),
         scoreOf: (value) => scores[place.get(value) ?? -1] ?? 0,
         bestOf: (fits) => {
           let best = 0
@@ -266,7 +311,7 @@ function scoreValues(dots: Float64Array, of: Int32Array, lengths: Float64Array):
 function rank(
   scores: Float64Array,
   values: readonly string[],
-): Omit<SimilarityMatch, 'scoreOf' | 'bestOf'> {
+): Pick<SimilarityMatch, 'value' | 'score' | 'next'> {
   let value: string | undefined
   let score = 0
   let next = 0

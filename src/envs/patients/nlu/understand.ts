@@ -13,6 +13,7 @@ import * as act from './acts.js'
 import { isAsideMatch } from './asides.js'
 import { type AskedAttribute, findAttributes, isGeneric } from './attributes.js'
 import { findInterrupted } from './chinese/infixes.js'
+import { isInsideWord } from './chinese/inside-words.js'
 import { classifyAct, expectation } from './classify.js'
 import { asksConsent } from './closings/consent.js'
 import { isNegated, readRecap, saysAbsent } from './closings/recap.js'
@@ -27,6 +28,7 @@ import {
 } from './finding-match.js'
 import { attributeTopic, findingTopic, isWholeIllness, type Topic } from './focus.js'
 import { isShort, type TextReader } from './follow-ups/question.js'
+import { isElsewhere, regionsIn } from './follow-ups/regions.js'
 import { interpretSentence, matchPhrases, maxFuzzyLength, noMatch } from './interpret-sentence.js'
 import { getLexicons, type Lexicon, type LexiconEntry, NotReady } from './lexicon.js'
 import type { ParsedUtterance, QuestionPart, SentenceMeaning } from './parsed-utterance.js'
@@ -228,9 +230,31 @@ function keepExamples(sentence: Sentence, matches: readonly PhraseMatch<LexiconE
     : sentence
 }
 
+/** Characters of the longest question that leaves out the part of the body it is about. */
+const longestBare = 8
+
+/** What a brief Chinese question asks of the part of the body that the one before it named: 眼睛红不红，分泌物多不多. */
+function inRegion(
+  lexicon: Lexicon,
+  meaning: SentenceMeaning,
+  text: string,
+  before: readonly Sentence[],
+): SentenceMeaning {
+  const [topic, ...more] = meaning.topics
+  const [region, ...others] = new Set(before.flatMap((one) => regionsIn(one.text)))
+  if (!topic?.guessed || more.length > 0 || !region || others.length > 0) return meaning
+  if (text.length > longestBare || languageByScript(text) === 'en') return meaning
+  if (!isElsewhere(lexicon.knowledge, topic.finding, region.word.zh)) return meaning
+  const { topics } = interpretText(lexicon, region.word.zh + text)
+  return { ...meaning, topics }
+}
+
 /** What the sentences of a text ask, and the phrases in it. */
 function readSentences(lexicon: Lexicon, read: NormalisedText, sentences: readonly Sentence[]) {
-  const written = dropCrossClauseMatches(read, findPhrases(lexicon.tree(read.text), read))
+  const phrases = findPhrases(lexicon.tree(read.text), read)
+  const written = dropCrossClauseMatches(read, phrases).filter(
+    ({ start }) => !isInsideWord(read.text, start),
+  )
   const matches = addInterrupted(lexicon, read, written)
   const inquiring = sentences.filter(({ inquires }) => inquires)
   const heard = dropExamples(inquiring.length > 0 ? inquiring : sentences, matches).map((one) =>
@@ -240,9 +264,12 @@ function readSentences(lexicon: Lexicon, read: NormalisedText, sentences: readon
   const relatives = heard.map(({ end }) =>
     sentences.some((one, s) => one.end === end && theirs[s] === true),
   )
-  const meanings = heard.map((s, h) =>
-    interpretSentence(matchPhrases(lexicon, read, s, matches, relatives[h] === true)),
-  )
+  const meanings = heard.map((s, h) => {
+    const meaning = interpretSentence(
+      matchPhrases(lexicon, read, s, matches, relatives[h] === true),
+    )
+    return inRegion(lexicon, meaning, s.text, heard.slice(0, h))
+  })
   return { matches, meanings, heard }
 }
 

@@ -77,6 +77,26 @@ export function seeksAgreement(clauses: readonly string[]): boolean {
   return agreementTag.test(tag) && body.some((one) => plans(one) || explained.test(one))
 }
 
+const subordinate =
+  /^(?:(?:and|but|so|then|or|certainly|also|because|um|ok|okay|well) ){0,4}(?:when|whenever|if|once|where|which|who|how)\b(?! (?:do|did|does|is it|is the|are you|are they|was|were you|have you|has|can you|will you|would you|one|of|side|ones|long|often|much|many|bad)\b)/
+const certainly = /^(?:(?:and|but|then|so) )*certainly /
+
+/**
+ * Whether the clauses of a sentence without a question mark plan or advise, and ask nothing: "When you come, we'll check
+ * your blood pressure", "avoid milk, which might make it worse".
+ * @param wonders whether a clause begins like a question
+ */
+export function onlyPlans(
+  clauses: readonly string[],
+  wonders: (clause: string) => boolean,
+): boolean {
+  const plans = clauses.some((one) => {
+    const said = one.replace(certainly, '')
+    return plan.test(said) || instruction.test(said) || explained.test(said)
+  })
+  return plans && clauses.every((one) => !wonders(one) || subordinate.test(one))
+}
+
 const changing =
   /\b(?:ma(?:ke|kes|king|de)|bring(?:s|ing)?|brought|sets?|help(?:s|ed)?|ease[sd]?)\b.{0,40}\b(better|worse|easier|on|off)\b|\b(better|worse|easier) (?:when|if|with|after|by|lying|sitting|standing|first thing|at night)\b/
 

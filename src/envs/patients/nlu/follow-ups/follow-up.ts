@@ -12,7 +12,13 @@ import { findAttributes, isGeneric, isPersonal } from '../attributes.js'
 import { removeDisfluencies } from '../disfluency.js'
 import { nameByPronoun } from '../english/carers.js'
 import { languageByScript } from '../finding-match.js'
-import { attributeTopic, followedSymptoms, lastAsked, lastHistory } from '../focus.js'
+import {
+  attributeTopic,
+  findAncestors,
+  followedSymptoms,
+  lastAsked,
+  lastHistory,
+} from '../focus.js'
 import type { ParsedUtterance } from '../parsed-utterance.js'
 import { plainWords } from '../plain-words.js'
 import { anyPain, asideOfRegion, sharedSymptom } from './anywhere.js'
@@ -25,6 +31,7 @@ import {
   sameAttribute,
   supposes,
 } from './attributes.js'
+import { hadBefore } from './before.js'
 import { ofDenied } from './denied.js'
 import {
   asksPain,
@@ -175,6 +182,17 @@ function ofElliptic(given: FollowUp): ParsedUtterance | undefined {
   )
 }
 
+/** What is asked in other words of what is spoken of: nobody asks back whether it is meant. */
+function moreOfFollowed({ knowledge, alone, followed }: FollowUp): ParsedUtterance | undefined {
+  if (alone.kind !== 'ambiguous' || alone.near === undefined) return undefined
+  const of = [alone.near, ...findAncestors(knowledge, alone.near)].find((id) =>
+    followed.includes(id),
+  )
+  if (of === undefined) return undefined
+  const { near: _near, ...rest } = alone
+  return { ...rest, kind: 'unmodelled', of }
+}
+
 /** An utterance in plain words and normal form, an English one without hesitations. */
 const plainText = memoizeText(
   (utterance) => {
@@ -219,6 +237,7 @@ export function understandInContext(
   const spoken =
     meant(given, said) ??
     afterTopic(given) ??
+    hadBefore(given) ??
     ofDenied(given) ??
     (asksPain(text) ? undefined : moreOfLife(given)) ??
     ofSpokenTopic(given) ??
@@ -226,6 +245,6 @@ export function understandInContext(
   if (spoken) return spoken
   const attribute = attributeOfNamed(given) ?? looseOfTopic(given) ?? attributeOfGuess(given)
   if (attribute) return attribute
-  if (!isElliptic(alone, text)) return alone
-  return ofElliptic(given) ?? alone
+  const read = isElliptic(alone, text) ? ofElliptic(given) : undefined
+  return read ?? moreOfFollowed(given) ?? alone
 }

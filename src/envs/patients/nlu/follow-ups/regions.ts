@@ -26,7 +26,7 @@ const regions: readonly Region[] = [
   {
     word: { en: 'stools', zh: '大便' },
     aches: 'belly',
-    named: /\b(?:stools?|diarrhoea|constipation|poo|bowels?)\b|便|腹泻/,
+    named: /\b(?:stools?|diarrhoea|constipation|poo|bowels?)\b|(?<!小)便|腹泻/,
   },
   {
     word: { en: 'down below', zh: '私处' },
@@ -56,3 +56,26 @@ export const regionsIn = (text: string): readonly Region[] =>
 
 /** Whether a text in normal form names a region. */
 export const namesRegion = (text: string): boolean => regions.some(({ named }) => named.test(text))
+
+/** Where nobody has a rash of the skin. */
+const inside: ReadonlySet<string> = new Set([
+  'eye',
+  'ear',
+  'nose',
+  'throat',
+  'phlegm',
+  'vomit',
+  'urine',
+  'stools',
+  'mouth',
+])
+
+/** Whether a text in normal form names parts of the body, and a finding is of another: "red eyes, any discharge?" of the ear. */
+export function isElsewhere(knowledge: Knowledge, id: string, text: string): boolean {
+  const here = regionsIn(text)
+  const own = here.length > 0 ? regionOf(knowledge, id) : undefined
+  if (own === undefined || here.includes(own)) return false
+  // 拉肚子 names the belly.
+  if (here.some(({ word }) => word.en === own.aches)) return false
+  return own.word.en !== 'skin' || here.every(({ word }) => inside.has(word.en))
+}
