@@ -138,7 +138,7 @@ function wantedDetails(
   const since = kind === 'medication' || kind === 'antecedent' || kind === 'social'
   const wanted = named.filter((one) => beside.has(one) || (since && one === 'duration'))
   if (topic.attribute === undefined) {
-    return kind === 'medication' && namesMedicine.test(utterance) ? [...wanted, 'which'] : wanted
+    return kind === 'medication' && namesMedicine.test(utterance) ? ['which', ...wanted] : wanted
   }
   // A rough answer is not said again where there is a number.
   const whole = answer.how === 'repeated' || exact.test(utterance)

@@ -3,10 +3,12 @@ import type { Aside } from '../../../knowledge/knowledge.js'
 import type { PhraseMatch } from '../../../text/phrase-search.js'
 import { family } from './acts.js'
 import { isGeneric } from './attributes.js'
+import { evidence } from './evidence.js'
 import {
   type FindingMatch,
   languageByScript,
   type PhrasedSentence,
+  removeMatches,
   type SentenceContext,
 } from './finding-match.js'
 import { isWholeIllness } from './focus.js'
@@ -21,6 +23,9 @@ const thresholds = {
   zh: { score: 0.42, sum: 0.62 },
   en: { score: 0.3, sum: 0.6 },
 } as const
+
+/** Least evidence for an aside, where a phrase names it and where the sentence is like it. */
+const leastEvidence = { named: 0.05, like: 0.3 } as const
 
 /** A phrase match that names an aside. */
 export type AsideMatch = PhraseMatch<Extract<LexiconEntry, { readonly kind: 'aside' }>>
@@ -151,6 +156,19 @@ const nameAside = 'name'
 const nameOfMedicine =
   /药(?!师)|什么病|(?:医院|大夫|医生)叫|\bnames? of (?!(?:the )?(?:patient|child|baby|girl|boy)\b)|\bthe names\b|\b(?:medic\w+|tablets?|pills?|inhalers?|drugs?)\b/
 
+/** How much of a sentence speaks for an aside, beside others that it names. */
+function asideEvidence(
+  given: SentenceContext,
+  value: string,
+  named: readonly string[] = [],
+): number {
+  const { also = [] } = given.lexicon.knowledge.aside.get(value.slice(prefix.length)) ?? {}
+  return evidence(given, value, named.map(asideValue), also)
+}
+
+/** Asks for the name of what the sentence before spoke of: 什么药？叫什么名字？ */
+const bareName = /^那?叫(?:什么|啥)(?:名字|名儿?)?[呢啊呀]?$/
+
 /**
  * The asides that a sentence asks about.
  * @param named whether it names findings: beside them an illness or a symptom of a list counts, but no other topic
@@ -162,17 +180,27 @@ export function findAsides(
   named: boolean,
   isDenied: (id: string) => boolean,
 ): readonly string[] {
-  const medicine = nameOfMedicine.test(given.sentence.text)
+  const { text } = given.sentence
+  const medicine =
+    nameOfMedicine.test(text) || (bareName.test(text) && nameOfMedicine.test(given.read.text))
   const ids = here
     .filter(isAsideMatch)
     .map(({ value }) => value.id)
     .filter((id) => !(medicine && id === nameAside))
   if (named) return [...new Set(ids.filter((id) => isDenied(id) || asksMore(given, here, id)))]
-  if (ids.length > 0) return withoutFrame(given, here, withoutAge(given, here, [...new Set(ids)]))
+  if (ids.length > 0) {
+    const meant = withoutFrame(given, here, withoutAge(given, here, [...new Set(ids)]))
+    const plain = isGeneric(removeMatches(text, given.sentence.start, here.filter(isAsideMatch)))
+    return plain
+      ? meant
+      : meant.filter((id) => asideEvidence(given, asideValue(id), meant) >= leastEvidence.named)
+  }
   const guessed = guessAside(given)
-  if (guessed === undefined) return []
+  if (guessed === undefined || (medicine && guessed === nameAside)) return []
   // Courtesies are known by their words: a question that is merely similar to one is none.
-  return given.lexicon.knowledge.aside.get(guessed)?.act === undefined ? [guessed] : []
+  const { act } = given.lexicon.knowledge.aside.get(guessed) ?? {}
+  const evident = asideEvidence(given, given.similarity.value ?? '') >= leastEvidence.like
+  return act === undefined && evident ? [guessed] : []
 }
 
 /** What is asked of the patient, and the same of relatives. */

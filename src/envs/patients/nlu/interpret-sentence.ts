@@ -251,6 +251,9 @@ function askedOfBefore(
   return symptoms ? { ...nothing, asides: [everBefore] } : undefined
 }
 
+/** The topic of how the patient came here. */
+const transport = 'getting-here'
+
 /** Interprets one sentence: its findings, then what no finding answers. Long because each reading gives way to the next. */
 export function interpretSentence(given: PhrasedSentence): SentenceMeaning {
   const { lexicon, sentence, here, relatives } = given
@@ -273,7 +276,9 @@ export function interpretSentence(given: PhrasedSentence): SentenceMeaning {
     return { ...nothing, asides: [testsAside] }
   // No finding about relatives is of an illness that the sentence names.
   const meaning = illnesses || asideLeads(given) ? nothing : interpretFindings(given)
-  if (opensVisit(text) && meaning.topics.every(({ guessed }) => guessed))
+  // 月经什么时候来的 asks for the periods.
+  const visits = here.filter(isAsideMatch).every(({ value }) => value.id === transport)
+  if (visits && opensVisit(text) && meaning.topics.every(({ guessed }) => guessed))
     return { ...nothing, opens: true }
   const silent = !inquires && !(fragment && here.some(isAsideMatch))
   const says = here.some(isAsideMatch)
@@ -331,6 +336,8 @@ function attributesApart({ read, sentence, found }: PhrasedSentence): readonly A
 const asksToTell =
   /\b(?:can|could|would|will) you (?:just |please |maybe )*(?:show|tell|point|say|describe|explain|remember)\b/
 
+const allTheTime = /\ball the t(?:ime|iem|im)\b/
+
 /** Interprets one sentence: by an exact question, the phrases it names, or similarity. */
 function interpretFindings(given: PhrasedSentence): SentenceMeaning {
   const { lexicon, sentence, similarity, found } = given
@@ -342,15 +349,19 @@ function interpretFindings(given: PhrasedSentence): SentenceMeaning {
   if (exact !== undefined)
     return { ...nothing, topics: [findingTopic(lexicon.knowledge, exact, [], true, noMatch)] }
   const details = found.filter(({ value }) => isWholeIllness(lexicon.knowledge, value.id))
+  const english = languageByScript(text) === 'en'
+  // "Tired all the time?" asks whether it is there.
+  const idle = english && allTheTime.test(text) && !/ or /.test(text)
   const wanted = [
     // "How long does it last when it comes?" is about one time.
     ...findAttributes(text).filter((one) => one === 'spell'),
     ...details.flatMap(({ value }) => lexicon.knowledge.finding.get(value.id)?.attribute ?? []),
-    ...findAttributes(removeMatches(text, start, found)),
+    ...findAttributes(removeMatches(text, start, found)).filter(
+      (one) => !(idle && one === 'pattern'),
+    ),
   ]
   // "How long have you had the cough?" asks for its duration, whatever its form.
   const presence = isQuestionClause(text) && details.length === 0 && !asksToTell.test(text)
-  const english = languageByScript(text) === 'en'
   const apart = presence ? [] : attributesApart(given)
   const topics: Topics = (ids, listed = false) => ({
     ...nothing,
@@ -361,7 +372,7 @@ function interpretFindings(given: PhrasedSentence): SentenceMeaning {
       const jargon = found.some(({ value }) => value.id === id && value.jargon)
       const known = found.some(({ value }) => value.id === id && !value.jargon)
       // "More breathless or tight in the chest?" asks for the two, not for what they are like.
-      const details = listed && english && presence ? [] : wanted
+      const details = listed && english && (presence || !act.hasQuestionWord(text)) ? [] : wanted
       const topic = findingTopic(lexicon.knowledge, id, details, presence, similarity)
       return jargon && !known ? { ...topic, jargon } : topic
     }),

@@ -31,7 +31,12 @@ import { isShort, type TextReader } from './follow-ups/question.js'
 import { isElsewhere, regionsIn } from './follow-ups/regions.js'
 import { interpretSentence, matchPhrases, maxFuzzyLength, noMatch } from './interpret-sentence.js'
 import { getLexicons, type Lexicon, type LexiconEntry, NotReady } from './lexicon.js'
-import type { ParsedUtterance, QuestionPart, SentenceMeaning } from './parsed-utterance.js'
+import {
+  nothing,
+  type ParsedUtterance,
+  type QuestionPart,
+  type SentenceMeaning,
+} from './parsed-utterance.js'
 import { plainWords } from './plain-words.js'
 import { joinTags, type Sentence, splitSentences } from './sentences.js'
 
@@ -241,12 +246,13 @@ function inRegion(
   before: readonly Sentence[],
 ): SentenceMeaning {
   const [topic, ...more] = meaning.topics
+  const guess = topic?.guessed ? topic.finding : topic ? undefined : meaning.near
   const [region, ...others] = new Set(before.flatMap((one) => regionsIn(one.text)))
-  if (!topic?.guessed || more.length > 0 || !region || others.length > 0) return meaning
+  if (guess === undefined || more.length > 0 || !region || others.length > 0) return meaning
   if (text.length > longestBare || languageByScript(text) === 'en') return meaning
-  if (!isElsewhere(lexicon.knowledge, topic.finding, region.word.zh)) return meaning
-  const { topics } = interpretText(lexicon, region.word.zh + text)
-  return { ...meaning, topics }
+  if (!isElsewhere(lexicon.knowledge, guess, region.word.zh)) return meaning
+  const { topics, asides } = interpretText(lexicon, region.word.zh + text)
+  return { ...nothing, topics, asides }
 }
 
 /** What the sentences of a text ask, and the phrases in it. */

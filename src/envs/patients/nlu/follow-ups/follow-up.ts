@@ -183,8 +183,14 @@ function ofElliptic(given: FollowUp): ParsedUtterance | undefined {
 }
 
 /** What is asked in other words of what is spoken of: nobody asks back whether it is meant. */
-function moreOfFollowed({ knowledge, alone, followed }: FollowUp): ParsedUtterance | undefined {
+function moreOfFollowed({
+  knowledge,
+  text,
+  alone,
+  followed,
+}: FollowUp): ParsedUtterance | undefined {
   if (alone.kind !== 'ambiguous' || alone.near === undefined) return undefined
+  if (ofPatient.test(text)) return undefined
   const of = [alone.near, ...findAncestors(knowledge, alone.near)].find((id) =>
     followed.includes(id),
   )
@@ -245,6 +251,8 @@ export function understandInContext(
   if (spoken) return spoken
   const attribute = attributeOfNamed(given) ?? looseOfTopic(given) ?? attributeOfGuess(given)
   if (attribute) return attribute
-  const read = isElliptic(alone, text) ? ofElliptic(given) : undefined
-  return read ?? moreOfFollowed(given) ?? alone
+  const more = moreOfFollowed(given)
+  const named = more?.of !== undefined && reader.named(text).includes(more.of)
+  const read = !named && isElliptic(alone, text) ? ofElliptic(given) : undefined
+  return read ?? more ?? alone
 }

@@ -21,7 +21,7 @@ const regions: readonly Region[] = [
   { word: { en: 'nose', zh: '鼻子' }, named: /\b(?:nose|nasal)\b|鼻/ },
   { word: { en: 'throat', zh: '喉咙' }, named: /\bthroat|swallow|喉|咽|嗓/ },
   { word: { en: 'phlegm', zh: '痰' }, named: /\b(?:phlegm|sputum)\b|痰/ },
-  { word: { en: 'vomit', zh: '呕吐物' }, named: /\bvomit|呕吐/ },
+  { word: { en: 'vomit', zh: '呕吐物' }, named: /\bvomit|呕吐|(?<!吞)吐(?!痰|字)/ },
   { word: { en: 'urine', zh: '小便' }, named: /\b(?:urine|urination|pee|wee)\b|尿|小便/ },
   {
     word: { en: 'stools', zh: '大便' },
