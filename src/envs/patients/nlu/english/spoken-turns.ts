@@ -57,7 +57,7 @@ const agreementTag =
 const doubtfulTag = /^(?:right|yeah|yes)$/
 /** What doctors plan or advise. */
 const plan =
-  /\b(?:should|shouldnt|must|lets|recommend\w*|advise|suggest|prescribe|make sure|try to|id like|like you to|want you to|going to|gonna|(?:i|we) (?:\w+ )?(?:will|need|can|could|may|might|would|want)|(?:ill|wed|id|itll)|(?:^|and |so )well \w+)\b/
+  /\b(?:should|shouldnt|must|lets|recommend\w*|advise|suggest|prescribe|make sure|try to|id like|like you to|want you to|going to|gonna|(?:i|we) (?:\w+ )?(?:will|need|can|could|may|might|would|want)|(?:ill|wed|id|itll)|(?:^|and |so )well \w+|well (?:check|do|see|get|take|start|give|make|send|arrange|call|put|look))\b/
 /** What they explain, too. */
 const explained =
   /\b(?:you (?:\w+ )?(?:need|must|can|could|would|will|might|may|want)|youll|because|usually|means?|important|(?:if|thats) (?:what|why|something))\b/
