@@ -156,13 +156,14 @@ const nameAside = 'name'
 const nameOfMedicine =
   /药(?!师)|什么病|(?:医院|大夫|医生)叫|\bnames? of (?!(?:the )?(?:patient|child|baby|girl|boy)\b)|\bthe names\b|\b(?:medic\w+|tablets?|pills?|inhalers?|drugs?)\b/
 
-/** How much of a sentence speaks for an aside, beside others that it names. */
+/** How much of a sentence speaks for an aside, beside others that it names; all of it for one that is known by phrases alone. */
 function asideEvidence(
   given: SentenceContext,
   value: string,
   named: readonly string[] = [],
 ): number {
-  const { also = [] } = given.lexicon.knowledge.aside.get(value.slice(prefix.length)) ?? {}
+  const { also = [], text } = given.lexicon.knowledge.aside.get(value.slice(prefix.length)) ?? {}
+  if (text?.[languageByScript(given.sentence.text)].length === 0) return 1
   return evidence(given, value, named.map(asideValue), also)
 }
 
