@@ -69,8 +69,16 @@ function asksTheSame(finding: FindingDefinition, topic: Topic, utterance: string
   return findAttributes(rest).length === 0 && isGeneric(rest)
 }
 
-/** Answers a question about one finding by the state the patient reports. */
-function answerFinding(finding: FindingDefinition, input: AnswerInput, topic: Topic): Answer {
+/**
+ * Answers a question about one finding by the state the patient reports.
+ * @param same whether it asks for no more than was told @default by its words
+ */
+function answerFinding(
+  finding: FindingDefinition,
+  input: AnswerInput,
+  topic: Topic,
+  same?: boolean,
+): Answer {
   const { knowledge, utterance, context, absentPolicy, saying = '' } = input
   const { view } = context
   const gate = closedGate(knowledge, finding, view)
@@ -79,7 +87,7 @@ function answerFinding(finding: FindingDefinition, input: AnswerInput, topic: To
   // In Chinese nobody says to have told before what they do not know.
   const tells = state !== 'unknown' || context.language === 'en'
   const again =
-    before && tells && pointsOutRepeats(context) && asksTheSame(finding, topic, utterance)
+    before && tells && pointsOutRepeats(context) && (same ?? asksTheSame(finding, topic, utterance))
   const open = isOpenQuestion(utterance)
   const several = input.several === true
   const wanted = { unasked: again, quoted: again, open, saying, several }
@@ -182,7 +190,7 @@ function answerTopic(topic: Topic, input: AnswerInput): Answer | undefined {
   if (topic.jargon && !knowsJargon(finding.id, context)) return because('unclear', 'jargon')
   if (withholds(finding, utterance, context)) return because('withheld', 'withheld')
   const denied = deniedAncestor(knowledge, finding, context)
-  if (denied) return answerFinding(denied, input, { finding: denied.id })
+  if (denied) return answerFinding(denied, input, topic, true)
   const answer = addDetail(topic, answerFinding(finding, input, topic), input)
   const plain = finding.type === 'bool' && finding.kind === 'symptom' && !finding.attribute
   if (!plain || answer.told?.state !== 'present' || !asksDetail.test(utterance)) return answer

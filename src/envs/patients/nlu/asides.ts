@@ -27,6 +27,9 @@ const thresholds = {
 /** Least evidence for an aside, where a phrase names it and where the sentence is like it. */
 const leastEvidence = { named: 0.05, like: 0.3 } as const
 
+/** Share of a sentence in phrases of asides from which it is about them. */
+const mostlyNamed = 0.5
+
 /** A phrase match that names an aside. */
 export type AsideMatch = PhraseMatch<Extract<LexiconEntry, { readonly kind: 'aside' }>>
 
@@ -156,7 +159,7 @@ const nameAside = 'name'
 const nameOfMedicine =
   /药(?!师)|什么病|(?:医院|大夫|医生)叫|\bnames? of (?!(?:the )?(?:patient|child|baby|girl|boy)\b)|\bthe names\b|\b(?:medic\w+|tablets?|pills?|inhalers?|drugs?)\b/
 
-/** How much of a sentence speaks for an aside, beside others that it names; all of it for one that is known by phrases alone. */
+/** How much of a sentence speaks for an aside, beside other values that it names; all of it for one that is known by phrases alone. */
 function asideEvidence(
   given: SentenceContext,
   value: string,
@@ -164,7 +167,7 @@ function asideEvidence(
 ): number {
   const { also = [], text } = given.lexicon.knowledge.aside.get(value.slice(prefix.length)) ?? {}
   if (text?.[languageByScript(given.sentence.text)].length === 0) return 1
-  return evidence(given, value, named.map(asideValue), also)
+  return evidence(given, value, named, also)
 }
 
 /** Asks for the name of what the sentence before spoke of: 什么药？叫什么名字？ */
@@ -191,10 +194,14 @@ export function findAsides(
   if (named) return [...new Set(ids.filter((id) => isDenied(id) || asksMore(given, here, id)))]
   if (ids.length > 0) {
     const meant = withoutFrame(given, here, withoutAge(given, here, [...new Set(ids)]))
-    const plain = isGeneric(removeMatches(text, given.sentence.start, here.filter(isAsideMatch)))
-    return plain
-      ? meant
-      : meant.filter((id) => asideEvidence(given, asideValue(id), meant) >= leastEvidence.named)
+    const spoken = here.filter(isAsideMatch)
+    const covered = spoken.reduce((sum, { start, end }) => sum + end - start, 0)
+    if (covered >= mostlyNamed * text.length) return meant
+    if (isGeneric(removeMatches(text, given.sentence.start, spoken))) return meant
+    // A symptom beside it is no rival: "What caused the dizziness?"
+    const beside = here.flatMap(({ value }) => (value.kind === 'finding' ? [value.id] : []))
+    const named = [...meant.map(asideValue), ...beside]
+    return meant.filter((id) => asideEvidence(given, asideValue(id), named) >= leastEvidence.named)
   }
   const guessed = guessAside(given)
   if (guessed === undefined || (medicine && guessed === nameAside)) return []

@@ -204,7 +204,7 @@ function isOfPlace(
       regionOf(knowledge, meant.id)?.word.en !== 'skin' || !isElsewhere(knowledge, meant.id, text)
     )
   const bare = languageByScript(text) === 'zh' ? text.length <= longestBare : !/\s/.test(first.text)
-  return !bare || !isElsewhere(knowledge, meant.id, first.text)
+  return !bare || !isElsewhere(knowledge, meant.id, first.text, true)
 }
 
 /** What a list asks for. */

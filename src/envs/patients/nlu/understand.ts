@@ -250,7 +250,7 @@ function inRegion(
   const [region, ...others] = new Set(before.flatMap((one) => regionsIn(one.text)))
   if (guess === undefined || more.length > 0 || !region || others.length > 0) return meaning
   if (text.length > longestBare || languageByScript(text) === 'en') return meaning
-  if (!isElsewhere(lexicon.knowledge, guess, region.word.zh)) return meaning
+  if (!isElsewhere(lexicon.knowledge, guess, region.word.zh, true)) return meaning
   const { topics, asides } = interpretText(lexicon, region.word.zh + text)
   return { ...nothing, topics, asides }
 }

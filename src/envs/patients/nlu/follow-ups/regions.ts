@@ -58,24 +58,20 @@ export const regionsIn = (text: string): readonly Region[] =>
 export const namesRegion = (text: string): boolean => regions.some(({ named }) => named.test(text))
 
 /** Where nobody has a rash of the skin. */
-const inside: ReadonlySet<string> = new Set([
-  'eye',
-  'ear',
-  'nose',
-  'throat',
-  'phlegm',
-  'vomit',
-  'urine',
-  'stools',
-  'mouth',
-])
+const inside: ReadonlySet<string> = new Set(['throat', 'phlegm', 'vomit', 'urine', 'stools'])
+/** What itches, is red or runs by itself. */
+const apart: ReadonlySet<string> = new Set(['eye', 'ear', 'nose', 'mouth', 'down below'])
 
-/** Whether a text in normal form names parts of the body, and a finding is of another: "red eyes, any discharge?" of the ear. */
-export function isElsewhere(knowledge: Knowledge, id: string, text: string): boolean {
+/**
+ * Whether a text in normal form names parts of the body, and a finding is of another: "red eyes, any discharge?" of the ear.
+ * @param bare whether the question for the finding names none: "eyes: red, itchy?"
+ */
+export function isElsewhere(knowledge: Knowledge, id: string, text: string, bare = false): boolean {
   const here = regionsIn(text)
   const own = here.length > 0 ? regionOf(knowledge, id) : undefined
-  if (own === undefined || here.includes(own)) return false
+  if (own === undefined) return false
+  if (own.word.en === 'skin')
+    return here.some(({ word: { en } }) => inside.has(en) || (bare && apart.has(en)))
   // 拉肚子 names the belly.
-  if (here.some(({ word }) => word.en === own.aches)) return false
-  return own.word.en !== 'skin' || here.every(({ word }) => inside.has(word.en))
+  return !here.includes(own) && !here.some(({ word }) => word.en === own.aches)
 }
