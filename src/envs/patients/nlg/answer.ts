@@ -6,15 +6,14 @@ import { ageInYears } from '../../../inference/posterior.js'
 import type { FindingDefinition } from '../../../knowledge/knowledge.js'
 import type { PatientContext } from '../../../patient.js'
 import { dialLevel } from '../../../persona.js'
-import { memoizeByIdentity } from '../../../platform/memoize.js'
 import { normaliseText } from '../../../text/phrase-search.js'
-import type { Language, RevealedFinding, Understanding } from '../../../turn.js'
-import { type AskedAttribute, findAttributes, isGeneric } from '../nlu/attributes.js'
+import type { RevealedFinding, Understanding } from '../../../turn.js'
+import { type AskedAttribute, findAttributes } from '../nlu/attributes.js'
 import { asksIfRight } from '../nlu/closings/recap.js'
-import { languageByScript } from '../nlu/finding-match.js'
 import type { Topic } from '../nlu/focus.js'
 import type { AnswerDraft, AnswerInput } from './answer-input.js'
 import { answerAsides, moreOfTopics } from './aside-answers.js'
+import { asksTheSame } from './asked-again.js'
 import { detailSentence, ownDetail } from './details.js'
 import { findingsToVolunteer, wasReported, withholds } from './disclosure.js'
 import { closedGateSentence, findingSentence, isOpenQuestion } from './finding-sentences.js'
@@ -49,25 +48,6 @@ export interface Answer {
 /** Whether the patient points out a repeated answer. An interpreter does not: "She says:" already ends in a colon. */
 const pointsOutRepeats = ({ view: { demographics, persona } }: PatientContext): boolean =>
   demographics.speaker !== 'interpreter' && dialLevel(persona, 'terse') < 2
-
-/** The names and questions of a finding in normal form, the longest first. */
-const namesOf = memoizeByIdentity(({ name, aliases, jargon, ask }: FindingDefinition) => {
-  const inOrder = (language: Language) =>
-    [name[language], ...aliases[language], ...(jargon?.[language] ?? []), ...ask[language]]
-      .map((one) => normaliseText(one).text)
-      .sort((a, b) => b.length - a.length)
-  return { en: inOrder('en'), zh: inOrder('zh') }
-})
-
-/** Whether a question asks for nothing but what was told of a finding, so that it was answered before. */
-function asksTheSame(finding: FindingDefinition, topic: Topic, utterance: string): boolean {
-  if (topic.guessed) return false
-  if (finding.type === 'cat' || finding.attribute !== undefined) return true
-  const { text } = normaliseText(utterance)
-  const named = namesOf(finding)[languageByScript(text)].filter((name) => text.includes(name))
-  const rest = named.reduce((left, name) => left.replace(name, ' '), text)
-  return findAttributes(rest).length === 0 && isGeneric(rest)
-}
 
 /**
  * Answers a question about one finding by the state the patient reports.

@@ -3,7 +3,7 @@ import type { Aside } from '../../../knowledge/knowledge.js'
 import type { PhraseMatch } from '../../../text/phrase-search.js'
 import { family } from './acts.js'
 import { isGeneric } from './attributes.js'
-import { evidence } from './evidence.js'
+import { evidence } from './evidence/evidence.js'
 import {
   type FindingMatch,
   languageByScript,
@@ -25,10 +25,10 @@ const thresholds = {
 } as const
 
 /** Least evidence for an aside, where a phrase names it and where the sentence is like it. */
-const leastEvidence = { named: 0.05, like: 0.3 } as const
+const leastEvidence = { named: 0.05, like: 0.15 } as const
 
-/** Share of a sentence in phrases of asides from which it is about them. */
-const mostlyNamed = 0.5
+/** Share of a clause in phrases of an aside from which it is about that. */
+const mostlyNamed = { en: 0.3, zh: 0.18 } as const
 
 /** A phrase match that names an aside. */
 export type AsideMatch = PhraseMatch<Extract<LexiconEntry, { readonly kind: 'aside' }>>
@@ -170,6 +170,33 @@ function asideEvidence(
   return evidence(given, value, named, also)
 }
 
+/** Whether the clauses that name an aside by a phrase say enough of it: "is it single again?" is not about being married. */
+function isNamedWell(
+  given: SentenceContext,
+  here: readonly PhraseMatch<LexiconEntry>[],
+  id: string,
+): boolean {
+  const { read, sentence, lexicon } = given
+  // A symptom beside it is no rival: "What caused the dizziness?"
+  const named = here.flatMap(({ value }) => {
+    if (value.kind === 'finding') return [value.id]
+    return value.kind === 'aside' && value.id !== id ? [asideValue(value.id)] : []
+  })
+  const own = here.filter((match) => isAsideMatch(match) && match.value.id === id)
+  return own.some(({ start: at }) => {
+    const clause = read.clauses.find(({ start, end }) => start <= at && end > at) ?? sentence
+    const from = Math.max(clause.start, sentence.start)
+    const to = Math.min(clause.end, sentence.end)
+    const text = read.text.slice(from, to)
+    const inside = own.filter(({ start, end }) => start >= from && end <= to)
+    const covered = inside.reduce((sum, { start, end }) => sum + end - start, 0)
+    if (covered >= mostlyNamed[languageByScript(text)] * text.length) return true
+    if (isGeneric(removeMatches(text, from, inside))) return true
+    const similarity = lexicon.findSimilar(text)
+    return asideEvidence({ ...given, similarity }, asideValue(id), named) >= leastEvidence.named
+  })
+}
+
 /** Asks for the name of what the sentence before spoke of: 什么药？叫什么名字？ */
 const bareName = /^那?叫(?:什么|啥)(?:名字|名儿?)?[呢啊呀]?$/
 
@@ -194,14 +221,7 @@ export function findAsides(
   if (named) return [...new Set(ids.filter((id) => isDenied(id) || asksMore(given, here, id)))]
   if (ids.length > 0) {
     const meant = withoutFrame(given, here, withoutAge(given, here, [...new Set(ids)]))
-    const spoken = here.filter(isAsideMatch)
-    const covered = spoken.reduce((sum, { start, end }) => sum + end - start, 0)
-    if (covered >= mostlyNamed * text.length) return meant
-    if (isGeneric(removeMatches(text, given.sentence.start, spoken))) return meant
-    // A symptom beside it is no rival: "What caused the dizziness?"
-    const beside = here.flatMap(({ value }) => (value.kind === 'finding' ? [value.id] : []))
-    const named = [...meant.map(asideValue), ...beside]
-    return meant.filter((id) => asideEvidence(given, asideValue(id), named) >= leastEvidence.named)
+    return meant.filter((id) => isNamedWell(given, here, id))
   }
   const guessed = guessAside(given)
   if (guessed === undefined || (medicine && guessed === nameAside)) return []

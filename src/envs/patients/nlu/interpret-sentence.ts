@@ -28,7 +28,7 @@ import {
 } from './english/beside-symptoms.js'
 import { spokenTopic } from './english/spoken-topics.js'
 import { checksDuration } from './english/spoken-turns.js'
-import { isEvident } from './evidence.js'
+import { isEvident } from './evidence/evidence.js'
 import { matchFindingList } from './finding-list.js'
 import type { FindingMatch, PhrasedSentence } from './finding-match.js'
 import {
@@ -403,6 +403,22 @@ const zhAsides: readonly (readonly [aside: string, asks: RegExp])[] = [
 /** Where a pain goes, with parts of the body: 往胳膊、后背串不串. */
 const goesTo = /(?:往|向|到)[^，]{1,16}(?:串|窜|放射|扩散|牵扯)(?!门|亲)/
 
+/** Words of asking a carer to tell about it. */
+const askingZh = /宝宝|孩子|小朋友|老人家?|描述|样子|当时|刚才|哦/g
+
+/** Whether a clause of a sentence asks for a finding by its name and nothing else: "…, do you feel sick?". */
+function isNamedPlainly({ read, sentence, found }: PhrasedSentence, id: string): boolean {
+  return read.clauses.some(({ start, end }) => {
+    if (start < sentence.start || end > sentence.end) return false
+    const text = read.text.slice(start, end)
+    const here = found.filter((one) => one.start >= start && one.end <= end)
+    if (!here.some(({ value }) => value.id === id)) return false
+    const rest = removeMatches(text, start, here)
+    if (languageByScript(text) === 'zh') return isGeneric(rest.replace(askingZh, ''))
+    return isQuestionClause(text) && isGeneric(rest)
+  })
+}
+
 /** Interprets a sentence by the findings it names, where it is not about something else. */
 function interpretNamed(
   given: PhrasedSentence,
@@ -438,7 +454,7 @@ function interpretNamed(
       ? chooseFinding(given, about.length > 0 ? about : found)
       : undefined
   if (named === undefined) return interpretUnnamed(given, topics)
-  const plain = isGeneric(removeMatches(text, start, found))
+  const plain = isGeneric(removeMatches(text, start, found)) || isNamedPlainly(given, named)
   return plain || isEvident(given, named) ? topics([named]) : { ...nothing, near: named }
 }
 

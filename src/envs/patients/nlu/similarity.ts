@@ -6,6 +6,7 @@
  */
 
 import { inRanges, type SlicedWork } from '../../../platform/slices.js'
+import { makeSharing } from './evidence/sharing.js'
 import { type FeatureReader, hanReader, type IntList, intList, latinReader } from './features.js'
 import { type FeatureVector, trainPerceptron } from './perceptron.js'
 import {
@@ -191,45 +192,6 @@ function* fillPostings(
   return { starts, owners, weights }
 }
 
-/** The first place in a sorted part of a list whose entry is at least `least`. */
-function firstFrom(list: Int32Array, from: number, to: number, least: number): number {
-  let [low, high] = [from, to]
-  while (low < high) {
-    const middle = (low + high) >> 1
-    if (list[middle]! < least) low = middle + 1
-    else high = middle
-  }
-  return low
-}
-
-/** Makes the function that tells how much of a text, by its words or characters, phrases of some values have. */
-function makeSharing(
-  { starts, owners }: Postings,
-  of: Int32Array,
-  size: number,
-  place: ReadonlyMap<string, number>,
-  idf: Float64Array,
-  maxIdf: number,
-) {
-  const firsts = new Int32Array(size + 1).fill(of.length)
-  for (let p = of.length - 1; p >= 0; p--) firsts[of[p]!] = p
-  const has = (feature: number, value: string): boolean => {
-    const v = place.get(value)
-    if (v === undefined) return false
-    const at = firstFrom(owners, starts[feature]!, starts[feature + 1]!, firsts[v]!)
-    return at < starts[feature + 1]! && owners[at]! < firsts[v + 1]!
-  }
-  return (features: Int32Array, values: readonly string[]): number => {
-    let [shared, all] = [0, 0]
-    for (const feature of features) {
-      const weight = (feature < 0 ? maxIdf : idf[feature]!) - 1
-      all += weight
-      if (feature >= 0 && values.some((value) => has(feature, value))) shared += weight
-    }
-    return all > 0 ? shared / all : 1
-  }
-}
-
 /**
  * Builds the index of known phrases in normal form; the phrases of one value must be consecutive.
  * @param script whether to read the phrases by words or by characters
@@ -267,12 +229,7 @@ export function* buildSimilarityIndex(
         ...rank(scores, values),
         shareOf: (some) => sharing(words, some),
         scoreOf: (value) => scores[place.get(value) ?? -1] ?? 0,
-        bestOf: (fits) => {
-          let best = 0
-          for (let v = 0; v < scores.length; v++)
-            if (scores[v]! > best && fits(values[v]!)) best = scores[v]!
-          return best
-        },
+        bestOf: (fits) => bestFitting(scores, values, fits),
       }
     },
   }
@@ -306,6 +263,18 @@ function scoreValues(dots: Float64Array, of: Int32Array, lengths: Float64Array):
   for (let v = 0; v < scores.length; v++)
     scores[v] = (best[v]! + scores[v]! / (lengths[v]! || 1)) / 2
   return scores
+}
+
+/** The best score of the values that fit. */
+function bestFitting(
+  scores: Float64Array,
+  values: readonly string[],
+  fits: (value: string) => boolean,
+): number {
+  let best = 0
+  for (let v = 0; v < scores.length; v++)
+    if (scores[v]! > best && fits(values[v]!)) best = scores[v]!
+  return best
 }
 
 function rank(

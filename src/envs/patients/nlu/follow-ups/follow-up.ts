@@ -75,7 +75,8 @@ const elsewhere = /怎么样|如何/
 const another = /\b(?:he|she|him|her|his|hers)\b|他|她/
 
 /** Asks what the patient did, which is no matter of the topic: "What were you celebrating?". */
-const ofPatient = /^(?:(?:and|so|but) )*(?:what|who|where) (?:were|was|are|did|do) (?:you|he|she) /
+const ofPatient =
+  /^(?:(?:and|so|but) )*(?:what|who|where) (?:were|was|are|did|do) (?:you|he|she) |\b(?:what|who|where) (?:were|was) (?:you|he|she) \w+ing\b/
 
 /** Asks to be told more of it: 能再说详细点吗. */
 const inDetail =
@@ -199,6 +200,14 @@ function moreOfFollowed({
   return { ...rest, kind: 'unmodelled', of }
 }
 
+/** What a question that leaves something out asks, or one that says too little of what is spoken of. */
+function ofFollowed(given: FollowUp): ParsedUtterance | undefined {
+  const { reader, text, alone } = given
+  const more = moreOfFollowed(given)
+  const named = more?.of !== undefined && reader.named(text).includes(more.of)
+  return (!named && isElliptic(alone, text) ? ofElliptic(given) : undefined) ?? more
+}
+
 /** An utterance in plain words and normal form, an English one without hesitations. */
 const plainText = memoizeText(
   (utterance) => {
@@ -250,9 +259,5 @@ export function understandInContext(
     stillThere(given)
   if (spoken) return spoken
   const attribute = attributeOfNamed(given) ?? looseOfTopic(given) ?? attributeOfGuess(given)
-  if (attribute) return attribute
-  const more = moreOfFollowed(given)
-  const named = more?.of !== undefined && reader.named(text).includes(more.of)
-  const read = !named && isElliptic(alone, text) ? ofElliptic(given) : undefined
-  return read ?? more ?? alone
+  return attribute ?? ofFollowed(given) ?? alone
 }

@@ -2,7 +2,7 @@
  * How much speaks for a finding in a sentence: how far it leads over other ones, and how much of what the sentence says
  * is ever said of it. Most wrong answers are near neighbours with little of both: it is better to ask back.
  */
-import { languageByScript, type PhrasedSentence, type SentenceContext } from './finding-match.js'
+import { languageByScript, type PhrasedSentence, type SentenceContext } from '../finding-match.js'
 
 /**
  * Least evidence, where a phrase names the finding and where the sentence is only like it. On questions of the base that
