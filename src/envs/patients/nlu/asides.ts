@@ -28,7 +28,7 @@ const thresholds = {
 const leastEvidence = { named: 0.05, like: 0.15 } as const
 
 /** Share of a clause in phrases of an aside from which it is about that. */
-const mostlyNamed = { en: 0.3, zh: 0.18 } as const
+const mostlyNamed = { en: 0.25, zh: 0.18 } as const
 
 /** A phrase match that names an aside. */
 export type AsideMatch = PhraseMatch<Extract<LexiconEntry, { readonly kind: 'aside' }>>

@@ -82,8 +82,8 @@ const personal =
 /** Whether a text in normal form asks about the person, the clock or the price. */
 export const isPersonal = (text: string): boolean => personal.test(text)
 
-/** "Can you remember how much you've lost?" */
-const recalled = /\b(?:remember|recall|lost|gained)\b/g
+/** "Can you remember how long it lasted?" */
+const recalled = /\b(?:remember|recall)\b/g
 
 const dayTime = /早上|早晨|晚上|夜里|夜间|半夜|白天|下午/g
 

@@ -251,8 +251,8 @@ function askedOfBefore(
   return symptoms ? { ...nothing, asides: [everBefore] } : undefined
 }
 
-/** The topic of how the patient came here. */
-const transport = 'getting-here'
+/** 月经什么时候来的 asks for the periods, and not when the patient came. */
+const ofPeriods = /月经|例假|大姨妈/
 
 /** Interprets one sentence: its findings, then what no finding answers. Long because each reading gives way to the next. */
 export function interpretSentence(given: PhrasedSentence): SentenceMeaning {
@@ -276,10 +276,8 @@ export function interpretSentence(given: PhrasedSentence): SentenceMeaning {
     return { ...nothing, asides: [testsAside] }
   // No finding about relatives is of an illness that the sentence names.
   const meaning = illnesses || asideLeads(given) ? nothing : interpretFindings(given)
-  // 月经什么时候来的 asks for the periods.
-  const visits = here.filter(isAsideMatch).every(({ value }) => value.id === transport)
-  if (visits && opensVisit(text) && meaning.topics.every(({ guessed }) => guessed))
-    return { ...nothing, opens: true }
+  const visits = opensVisit(text) && !ofPeriods.test(text)
+  if (visits && meaning.topics.every(({ guessed }) => guessed)) return { ...nothing, opens: true }
   const silent = !inquires && !(fragment && here.some(isAsideMatch))
   const says = here.some(isAsideMatch)
   if (act.asksDiagnosis(text)) return meaning
@@ -403,8 +401,11 @@ const zhAsides: readonly (readonly [aside: string, asks: RegExp])[] = [
 /** Where a pain goes, with parts of the body: 往胳膊、后背串不串. */
 const goesTo = /(?:往|向|到)[^，]{1,16}(?:串|窜|放射|扩散|牵扯)(?!门|亲)/
 
+/** What a question for the whole illness is about, where it says so: "has this been going on for six weeks?". */
+const ofIllness = /\b(?:it|this|that|these|those|they|symptoms?|things?)\b|这|病|症状/
+
 /** Words of asking a carer to tell about it. */
-const askingZh = /宝宝|孩子|小朋友|老人家?|描述|样子|当时|刚才|哦/g
+const askingZh = /宝宝|孩子|小朋友|老人家?|描述|样子|当时|刚[才刚]|哦/g
 
 /** Whether a clause of a sentence asks for a finding by its name and nothing else: "…, do you feel sick?". */
 function isNamedPlainly({ read, sentence, found }: PhrasedSentence, id: string): boolean {
@@ -412,10 +413,14 @@ function isNamedPlainly({ read, sentence, found }: PhrasedSentence, id: string):
     if (start < sentence.start || end > sentence.end) return false
     const text = read.text.slice(start, end)
     const here = found.filter((one) => one.start >= start && one.end <= end)
-    if (!here.some(({ value }) => value.id === id)) return false
+    const own = here.find(({ value }) => value.id === id)
+    if (!own) return false
     const rest = removeMatches(text, start, here)
     if (languageByScript(text) === 'zh') return isGeneric(rest.replace(askingZh, ''))
-    return isQuestionClause(text) && isGeneric(rest)
+    // "Any cough or flem?" names the cough, whatever the rest.
+    const first = isGeneric(text.slice(0, own.start - start)) && text.slice(own.end - start)
+    const plain = isGeneric(rest) || (first !== false && /^ (?:or|and) /.test(first))
+    return isQuestionClause(text) && plain
   })
 }
 
@@ -454,7 +459,10 @@ function interpretNamed(
       ? chooseFinding(given, about.length > 0 ? about : found)
       : undefined
   if (named === undefined) return interpretUnnamed(given, topics)
-  const plain = isGeneric(removeMatches(text, start, found)) || isNamedPlainly(given, named)
+  const plain =
+    isGeneric(removeMatches(text, start, found)) ||
+    isNamedPlainly(given, named) ||
+    (isWholeIllness(given.lexicon.knowledge, named) && ofIllness.test(text))
   return plain || isEvident(given, named) ? topics([named]) : { ...nothing, near: named }
 }
 

@@ -136,6 +136,15 @@ function namesAside(lexicon: Lexicon, text: string): boolean {
   return languageByScript(text) === 'en' && topicByForm(lexicon.knowledge, read.text) !== undefined
 }
 
+/** Whether a text has the words of the finding that it says too little of: they are no typing error. */
+function namesNear(lexicon: Lexicon, text: string, { near }: ParsedUtterance): boolean {
+  if (near === undefined) return false
+  const read = normaliseText(text)
+  return findPhrases(lexicon.tree(read.text), read).some(
+    ({ value }) => value.kind === 'finding' && value.id === near,
+  )
+}
+
 /** What a text with a Chinese typing error means, where the corrected one names what the written one only suggests. */
 const nameTopic = (lexicon: Lexicon, text: string): ParsedUtterance | undefined =>
   (lexicon.findSimilar(normaliseText(text).text).score < surelyGuessed
@@ -176,7 +185,7 @@ function interpret(lexicon: Lexicon, utterance: string): ParsedUtterance {
   if (text.length > maxFuzzyLength) return written
   if (!(doubtful || isVague(written)))
     return guessed ? (nameTopic(lexicon, text) ?? written) : written
-  if (!doubtful && isAside(lexicon, text)) return written
+  if (!doubtful && (isAside(lexicon, text) || namesNear(lexicon, text, written))) return written
   const spelt = lexicon.correctSpelling(text)
   const asked = findAttributes(normaliseText(text).text)
   const texts = [...(spelt === text ? [] : [spelt]), ...lexicon.correctHomophones(text)]
