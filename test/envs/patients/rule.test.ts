@@ -292,7 +292,8 @@ describe('noise', () => {
   test('forgets, then denies what is present', () => {
     share('fever', 'unknown', spokenView(there, { noise }), 0.1)
     share('fever', 'absent', spokenView(there, { noise }), 0.9 * 0.2)
-    share('sputum', 'absent', spokenView(there, { noise }), 0.9 * 0.2)
+    // Who denies the cough tells nothing of the phlegm but that.
+    share('sputum', 'absent', spokenView(there, { noise }), 0.18 + 0.82 * 0.18)
   })
 
   test('forgets, then reports what is absent', () => {
@@ -303,8 +304,9 @@ describe('noise', () => {
 
   test('only forgets a categorical finding', () => {
     const view = spokenView({ ...there, 'pain-site': 'upper' }, { noise })
-    share('pain-site', 'unknown', view, 0.1)
-    share('pain-site', 'upper', view, 0.9)
+    // Unless the pain is denied.
+    share('pain-site', 'unknown', view, 0.82 * 0.1)
+    share('pain-site', 'upper', view, 0.82 * 0.9)
   })
 
   test('only forgets a finding that its parent rules out', () => {

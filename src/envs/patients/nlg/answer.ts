@@ -6,21 +6,20 @@ import { ageInYears } from '../../../inference/posterior.js'
 import type { FindingDefinition } from '../../../knowledge/knowledge.js'
 import type { PatientContext } from '../../../patient.js'
 import { dialLevel } from '../../../persona.js'
-import { memoizeByIdentity } from '../../../platform/memoize.js'
 import { normaliseText } from '../../../text/phrase-search.js'
-import type { Language, RevealedFinding, Understanding } from '../../../turn.js'
-import { type AskedAttribute, findAttributes, isGeneric } from '../nlu/attributes.js'
+import type { RevealedFinding, Understanding } from '../../../turn.js'
+import { type AskedAttribute, findAttributes } from '../nlu/attributes.js'
 import { asksIfRight } from '../nlu/closings/recap.js'
-import { languageByScript } from '../nlu/finding-match.js'
 import type { Topic } from '../nlu/focus.js'
 import type { AnswerDraft, AnswerInput } from './answer-input.js'
 import { answerAsides, moreOfTopics } from './aside-answers.js'
+import { asksTheSame } from './asked-again.js'
 import { detailSentence, ownDetail } from './details.js'
 import { findingsToVolunteer, wasReported, withholds } from './disclosure.js'
 import { closedGateSentence, findingSentence, isOpenQuestion } from './finding-sentences.js'
 import { pickFresh } from './fresh.js'
 import { knowsJargon } from './manner.js'
-import { canSlip, closedGate, reportedState } from './recall.js'
+import { canSlip, closedGate, deniedAncestor, reportedState } from './recall.js'
 import { mootSentence } from './speaker.js'
 import { unsureDetailSentences } from './speech-sentences.js'
 import {
@@ -50,27 +49,16 @@ export interface Answer {
 const pointsOutRepeats = ({ view: { demographics, persona } }: PatientContext): boolean =>
   demographics.speaker !== 'interpreter' && dialLevel(persona, 'terse') < 2
 
-/** The names and questions of a finding in normal form, the longest first. */
-const namesOf = memoizeByIdentity(({ name, aliases, jargon, ask }: FindingDefinition) => {
-  const inOrder = (language: Language) =>
-    [name[language], ...aliases[language], ...(jargon?.[language] ?? []), ...ask[language]]
-      .map((one) => normaliseText(one).text)
-      .sort((a, b) => b.length - a.length)
-  return { en: inOrder('en'), zh: inOrder('zh') }
-})
-
-/** Whether a question asks for nothing but what was told of a finding, so that it was answered before. */
-function asksTheSame(finding: FindingDefinition, topic: Topic, utterance: string): boolean {
-  if (topic.guessed) return false
-  if (finding.type === 'cat' || finding.attribute !== undefined) return true
-  const { text } = normaliseText(utterance)
-  const named = namesOf(finding)[languageByScript(text)].filter((name) => text.includes(name))
-  const rest = named.reduce((left, name) => left.replace(name, ' '), text)
-  return findAttributes(rest).length === 0 && isGeneric(rest)
-}
-
-/** Answers a question about one finding by the state the patient reports. */
-function answerFinding(finding: FindingDefinition, input: AnswerInput, topic: Topic): Answer {
+/**
+ * Answers a question about one finding by the state the patient reports.
+ * @param same whether it asks for no more than was told @default by its words
+ */
+function answerFinding(
+  finding: FindingDefinition,
+  input: AnswerInput,
+  topic: Topic,
+  same?: boolean,
+): Answer {
   const { knowledge, utterance, context, absentPolicy, saying = '' } = input
   const { view } = context
   const gate = closedGate(knowledge, finding, view)
@@ -79,7 +67,7 @@ function answerFinding(finding: FindingDefinition, input: AnswerInput, topic: To
   // In Chinese nobody says to have told before what they do not know.
   const tells = state !== 'unknown' || context.language === 'en'
   const again =
-    before && tells && pointsOutRepeats(context) && asksTheSame(finding, topic, utterance)
+    before && tells && pointsOutRepeats(context) && (same ?? asksTheSame(finding, topic, utterance))
   const open = isOpenQuestion(utterance)
   const several = input.several === true
   const wanted = { unasked: again, quoted: again, open, saying, several }
@@ -138,7 +126,7 @@ function wantedDetails(
   const since = kind === 'medication' || kind === 'antecedent' || kind === 'social'
   const wanted = named.filter((one) => beside.has(one) || (since && one === 'duration'))
   if (topic.attribute === undefined) {
-    return kind === 'medication' && namesMedicine.test(utterance) ? [...wanted, 'which'] : wanted
+    return kind === 'medication' && namesMedicine.test(utterance) ? ['which', ...wanted] : wanted
   }
   // A rough answer is not said again where there is a number.
   const whole = answer.how === 'repeated' || exact.test(utterance)
@@ -181,6 +169,8 @@ function answerTopic(topic: Topic, input: AnswerInput): Answer | undefined {
       : { how: 'unknown', sentence: mootSentence(finding, context) }
   if (topic.jargon && !knowsJargon(finding.id, context)) return because('unclear', 'jargon')
   if (withholds(finding, utterance, context)) return because('withheld', 'withheld')
+  const denied = deniedAncestor(knowledge, finding, context)
+  if (denied) return answerFinding(denied, input, topic, true)
   const answer = addDetail(topic, answerFinding(finding, input, topic), input)
   const plain = finding.type === 'bool' && finding.kind === 'symptom' && !finding.attribute
   if (!plain || answer.told?.state !== 'present' || !asksDetail.test(utterance)) return answer

@@ -138,6 +138,9 @@ function denyHabit({ also = [] }: Aside, input: AnswerInput): AsideAnswer | unde
 const asksWho =
   /\bare you (?:his|her|the|their)\b|[您你]是.{0,5}(?:妈|爸|奶|爷|姥|母亲|父亲|家长|儿子|女儿|闺女|老伴|爱人|家属|什么人|谁)|(?:孩子|宝宝)的?(?:妈妈|爸爸)吧/i
 
+/** The topic of how the patient is. */
+const inGeneral = 'general-state'
+
 /** Answers one aside that is no denial. Long because each kind of answer gives way to the next one, in order. */
 function answerAside(aside: Aside, input: AnswerInput): AsideAnswer {
   const { context } = input
@@ -146,7 +149,9 @@ function answerAside(aside: Aside, input: AnswerInput): AsideAnswer {
   const detail = tellDetail(aside, input)
   if (detail) return detail
   const own = aside.slot === undefined ? undefined : biographySentence(aside.slot, context)
-  const all = tellPresent(aside, input)
+  // "Hello, how are you?" is a greeting, and not what the patient came to tell.
+  const greets = aside.id === inGeneral && context.dialogue.length === 0
+  const all = greets ? [] : tellPresent(aside, input)
   const fresh = all.filter(({ id }) => !wasReported(context, id))
   // What was told before is said again only where there is nothing else, or what else there is would deny it.
   const contrary = all.some(({ id }) => aside.unless?.includes(id))

@@ -91,3 +91,20 @@ export function reportedState(
     return 'present'
   return state
 }
+
+/**
+ * The ancestor of a finding that the patient denies though it is there: who has said that nothing hurts does not tell
+ * where it hurts; undefined where what the patient reports leaves the finding open, or it is ruled out in any case.
+ */
+export function deniedAncestor(
+  knowledge: Knowledge,
+  finding: FindingDefinition,
+  context: RecallContext,
+): FindingDefinition | undefined {
+  const parent = finding.parent && knowledge.finding.get(finding.parent.finding)
+  if (!parent || !finding.parent || closedGate(knowledge, finding, context.view)) return undefined
+  const above = deniedAncestor(knowledge, parent, context)
+  if (above) return above
+  const state = reportedState(parent, false, context)
+  return state === 'unknown' || opensGate(finding.parent, state) ? undefined : parent
+}

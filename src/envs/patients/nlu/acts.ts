@@ -34,7 +34,7 @@ export const history =
 
 /** Mentions relatives. */
 export const family =
-  /\b(?:family|relatives?|related to you|blood relations?|kin|parents?|mothers?|fathers?|siblings?|brothers?|sisters?|mums?|moms?|dads?|grandparents?|grandmothers?|grandfathers?|grandmas?|grandpas?|grandads?|granny|gran|aunts?|uncles?|cousins?|household|hereditary)\b|(?<!在)家里(?:的?人|[有还没谁别其哪几是都爸妈父母老长亲也头面那])|家人|家族|父母|亲戚|兄弟|姐妹|爸妈|(?:(?<=[你他她])|(?!..，?[你先别慢]))(?:爸爸|妈妈|爷爷|奶奶|外公|外婆|姥姥|姥爷)|父亲|母亲|亲属|姊妹|哥哥|弟弟|姐姐|妹妹|姐妹|姑姑|舅舅|血亲|近亲|长辈|[上祖老]一?辈|祖上|[你他她][爸妈哥姐弟妹]|爹妈|老爸|老妈|双亲|娘家|婆家|亲人|直系|三代|家老爷子|家老太太|叔叔|伯[父伯]|小姨|姨妈家|[大二小]舅|[表堂][兄哥姐弟妹]|遗传/
+  /\b(?:family|relatives?|related to you|blood relations?|kin|parents?|mothers?|fathers?|siblings?|brothers?|sisters?|mums?|moms?|dads?|grandparents?|grandmothers?|grandfathers?|grandmas?|grandpas?|grandads?|granny|gran|aunts?|uncles?|cousins?|rellies|clan|bloodline|household|hereditary)\b|(?<!在)家里(?:的?人|[有还没谁别其哪几是都爸妈父母老长亲也头面那])|家人|家族|父母|亲戚|兄弟|姐妹|爸妈|(?:(?<=[你他她])|(?!..，?[你先别慢]))(?:爸爸|妈妈|爷爷|奶奶|外公|外婆|姥姥|姥爷)|父亲|母亲|亲属|姊妹|哥哥|弟弟|姐姐|妹妹|姐妹|姑姑|舅舅|血亲|近亲|长辈|[上祖老]一?辈|祖上|[你他她][爸妈哥姐弟妹]|爹妈|老爸|老妈|双亲|娘家|婆家|亲人|直系|三代|家老爷子|家老太太|叔叔|伯[父伯]|小姨|姨妈家|[大二小]舅|[表堂][兄哥姐弟妹]|遗传|屋头(?=有|的|其[他它])|家老的/
 
 /** Whether a text asks for the diagnosis of today: not for an earlier one, nor for a relative's. */
 export const asksDiagnosis = (text: string): boolean =>

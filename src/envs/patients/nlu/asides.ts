@@ -3,10 +3,12 @@ import type { Aside } from '../../../knowledge/knowledge.js'
 import type { PhraseMatch } from '../../../text/phrase-search.js'
 import { family } from './acts.js'
 import { isGeneric } from './attributes.js'
+import { evidence } from './evidence/evidence.js'
 import {
   type FindingMatch,
   languageByScript,
   type PhrasedSentence,
+  removeMatches,
   type SentenceContext,
 } from './finding-match.js'
 import { isWholeIllness } from './focus.js'
@@ -21,6 +23,12 @@ const thresholds = {
   zh: { score: 0.42, sum: 0.62 },
   en: { score: 0.3, sum: 0.6 },
 } as const
+
+/** Least evidence for an aside, where a phrase names it and where the sentence is like it. */
+const leastEvidence = { named: 0.05, like: 0.15 } as const
+
+/** Share of a clause in phrases of an aside from which it is about that. */
+const mostlyNamed = { en: 0.25, zh: 0.18 } as const
 
 /** A phrase match that names an aside. */
 export type AsideMatch = PhraseMatch<Extract<LexiconEntry, { readonly kind: 'aside' }>>
@@ -151,6 +159,47 @@ const nameAside = 'name'
 const nameOfMedicine =
   /药(?!师)|什么病|(?:医院|大夫|医生)叫|\bnames? of (?!(?:the )?(?:patient|child|baby|girl|boy)\b)|\bthe names\b|\b(?:medic\w+|tablets?|pills?|inhalers?|drugs?)\b/
 
+/** How much of a sentence speaks for an aside, beside other values that it names; all of it for one that is known by phrases alone. */
+function asideEvidence(
+  given: SentenceContext,
+  value: string,
+  named: readonly string[] = [],
+): number {
+  const { also = [], text } = given.lexicon.knowledge.aside.get(value.slice(prefix.length)) ?? {}
+  if (text?.[languageByScript(given.sentence.text)].length === 0) return 1
+  return evidence(given, value, named, also)
+}
+
+/** Whether the clauses that name an aside by a phrase say enough of it: "is it single again?" is not about being married. */
+function isNamedWell(
+  given: SentenceContext,
+  here: readonly PhraseMatch<LexiconEntry>[],
+  id: string,
+): boolean {
+  const { read, sentence, lexicon } = given
+  // A symptom beside it is no rival: "What caused the dizziness?"
+  const named = here.flatMap(({ value }) => {
+    if (value.kind === 'finding') return [value.id]
+    return value.kind === 'aside' && value.id !== id ? [asideValue(value.id)] : []
+  })
+  const own = here.filter((match) => isAsideMatch(match) && match.value.id === id)
+  return own.some(({ start: at }) => {
+    const clause = read.clauses.find(({ start, end }) => start <= at && end > at) ?? sentence
+    const from = Math.max(clause.start, sentence.start)
+    const to = Math.min(clause.end, sentence.end)
+    const text = read.text.slice(from, to)
+    const inside = own.filter(({ start, end }) => start >= from && end <= to)
+    const covered = inside.reduce((sum, { start, end }) => sum + end - start, 0)
+    if (covered >= mostlyNamed[languageByScript(text)] * text.length) return true
+    if (isGeneric(removeMatches(text, from, inside))) return true
+    const similarity = lexicon.findSimilar(text)
+    return asideEvidence({ ...given, similarity }, asideValue(id), named) >= leastEvidence.named
+  })
+}
+
+/** Asks for the name of what the sentence before spoke of: 什么药？叫什么名字？ */
+const bareName = /^那?叫(?:什么|啥)(?:名字|名儿?)?[呢啊呀]?$/
+
 /**
  * The asides that a sentence asks about.
  * @param named whether it names findings: beside them an illness or a symptom of a list counts, but no other topic
@@ -162,17 +211,24 @@ export function findAsides(
   named: boolean,
   isDenied: (id: string) => boolean,
 ): readonly string[] {
-  const medicine = nameOfMedicine.test(given.sentence.text)
+  const { text } = given.sentence
+  const medicine =
+    nameOfMedicine.test(text) || (bareName.test(text) && nameOfMedicine.test(given.read.text))
   const ids = here
     .filter(isAsideMatch)
     .map(({ value }) => value.id)
     .filter((id) => !(medicine && id === nameAside))
   if (named) return [...new Set(ids.filter((id) => isDenied(id) || asksMore(given, here, id)))]
-  if (ids.length > 0) return withoutFrame(given, here, withoutAge(given, here, [...new Set(ids)]))
+  if (ids.length > 0) {
+    const meant = withoutFrame(given, here, withoutAge(given, here, [...new Set(ids)]))
+    return meant.filter((id) => isNamedWell(given, here, id))
+  }
   const guessed = guessAside(given)
-  if (guessed === undefined) return []
+  if (guessed === undefined || (medicine && guessed === nameAside)) return []
   // Courtesies are known by their words: a question that is merely similar to one is none.
-  return given.lexicon.knowledge.aside.get(guessed)?.act === undefined ? [guessed] : []
+  const { act } = given.lexicon.knowledge.aside.get(guessed) ?? {}
+  const evident = asideEvidence(given, given.similarity.value ?? '') >= leastEvidence.like
+  return act === undefined && evident ? [guessed] : []
 }
 
 /** What is asked of the patient, and the same of relatives. */

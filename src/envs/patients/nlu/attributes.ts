@@ -69,7 +69,8 @@ const generic = new RegExp(
   'g',
 )
 
-const stripGenericWords = (text: string): string =>
+/** A text in normal form without generic words. */
+export const stripGenericWords = (text: string): string =>
   text.replace(generic, ' ').replace(/ +/g, ' ').trim()
 
 /** Whether a text in normal form holds only generic words, which fit any complaint. */
@@ -81,6 +82,9 @@ const personal =
 /** Whether a text in normal form asks about the person, the clock or the price. */
 export const isPersonal = (text: string): boolean => personal.test(text)
 
+/** "Can you remember how long it lasted?" */
+const recalled = /\b(?:remember|recall)\b/g
+
 const dayTime = /早上|早晨|晚上|夜里|夜间|半夜|白天|下午/g
 
 /**
@@ -91,7 +95,7 @@ export function looseAttribute(text: string): AskedAttribute | undefined {
   if (isPersonal(text)) return undefined
   for (const [attribute, cue] of cueEntries) {
     if (!cue.test(text)) continue
-    const rest = text.replace(new RegExp(cue, 'g'), ' ')
+    const rest = text.replace(new RegExp(cue, 'g'), ' ').replace(recalled, ' ')
     // 晚上几次 asks how often, whatever the time of day.
     if (isGeneric(attribute === 'frequency' ? rest.replace(dayTime, ' ') : rest)) return attribute
   }

@@ -51,7 +51,7 @@ const acts: readonly (readonly [ConversationAct, RegExp])[] = [
   ['apology', /\b(?:apologi[sz]e|apologies|sorry)\b|不好意思|抱歉|对不起|让你(?:久等|等)/],
   [
     'reassurance',
-    /\b(?:dont (?:worry|panic)|no need to (?:worry|panic)|nothing to worry|try not to worry|youre in good hands|rest assured|well (?:sort|get|look after|take care)|well get you|reassur\w+|youll be (?:fine|ok|okay)|its (?:ok|okay|alright|all right))\b|别(?:担心|紧张|着急|急|怕|害怕)|不(?:用|要|必)(?:太)?(?:担心|紧张|着急|怕|害怕)|放心|放松|没(?:关系|事)/,
+    /\b(?:dont (?:worry|panic)|no need to (?:worry|panic)|nothing to worry|try not to worry|youre in good hands|rest assured|well (?:sort|get|look after|take care)|well get you|reassur\w+|(?:does|did|will) (?:that|this|it) (?:ease|settle|rest) your mind|(?:that|this) (?:put|set)s? your mind at (?:rest|ease)|(?:feel|feeling) (?:(?:a bit|a little|any) )?(?:more at ease|less worried)|youll be (?:fine|ok|okay)|its (?:ok|okay|alright|all right))\b|别(?:担心|紧张|着急|急|怕|害怕)|不(?:用|要|必)(?:太)?(?:担心|紧张|着急|怕|害怕)|放心|放松|没(?:关系|事)/,
   ],
   [
     'patience',

@@ -4,6 +4,7 @@ import { isGeneric } from './attributes.js'
 import { matchEnglish } from './english/list-members.js'
 import type { FindingMatch, PhrasedSentence, SentenceContext } from './finding-match.js'
 import { chooseFinding, guessFinding, languageByScript } from './finding-match.js'
+import { isElsewhere, namesRegion, regionOf } from './follow-ups/regions.js'
 import {
   aFinding,
   aJoined,
@@ -186,6 +187,26 @@ function isOneQuestion(
   return shared.every((id) => id === undefined || id === value)
 }
 
+/** Characters of the longest Chinese member that says nothing of where: 痒, 有血. */
+const longestBare = 2
+
+/** Whether what a member asks for is of the part of the body that it names, or for want of one the first: "Ears: discharge?". */
+function isOfPlace(
+  { lexicon: { knowledge } }: PhrasedSentence,
+  { text }: ListMember,
+  first: ListMember,
+  meant: Meant,
+): boolean {
+  if (meant === undefined || meant.aside) return true
+  // "White spots on the throat" are none of the skin.
+  if (namesRegion(text))
+    return (
+      regionOf(knowledge, meant.id)?.word.en !== 'skin' || !isElsewhere(knowledge, meant.id, text)
+    )
+  const bare = languageByScript(text) === 'zh' ? text.length <= longestBare : !/\s/.test(first.text)
+  return !bare || !isElsewhere(knowledge, meant.id, first.text, true)
+}
+
 /** What a list asks for. */
 export interface FindingList {
   readonly findings: readonly string[]
@@ -204,9 +225,14 @@ export function matchFindingList(
   if (!first || members.length < 2 || members.length > maxMembers) return undefined
   if (members.some(({ text }) => circumstance.test(text))) return undefined
   if (isOneQuestion(context, members, found)) return undefined
-  const meant = members.map((member, m) =>
-    matchMember(context, member, sharedWith(members, m), found, members.length === 2),
-  )
+  const meant = members.map((member, m) => {
+    const shared = sharedWith(members, m)
+    const one = matchMember(context, member, shared, found, members.length === 2)
+    if (isOfPlace(context, member, first, one)) return one
+    return languageByScript(member.text) === 'zh'
+      ? aFinding(guessHeaded(context, member, shared))
+      : undefined
+  })
   const { ancestors } = context.lexicon
   const ids = meant.map((one) => (one?.aside === false ? one.id : undefined))
   const kept = ids.filter((id, m) => {

@@ -13,6 +13,7 @@ import {
   isPersonal,
   looseAttribute,
   removeAttributes,
+  stripGenericWords,
 } from './attributes.js'
 import { opensVisit } from './chinese/openings.js'
 import { familyIllness, healthOfSpouse, illnessesOfRelatives } from './chinese/relatives.js'
@@ -27,6 +28,7 @@ import {
 } from './english/beside-symptoms.js'
 import { spokenTopic } from './english/spoken-topics.js'
 import { checksDuration } from './english/spoken-turns.js'
+import { isEvident } from './evidence/evidence.js'
 import { matchFindingList } from './finding-list.js'
 import type { FindingMatch, PhrasedSentence } from './finding-match.js'
 import {
@@ -39,6 +41,7 @@ import {
   removeMatches,
 } from './finding-match.js'
 import { attributeTopic, findingTopic, isWholeIllness } from './focus.js'
+import { namesRegion } from './follow-ups/regions.js'
 import type { Lexicon, LexiconEntry } from './lexicon.js'
 import { nothing, type SentenceMeaning } from './parsed-utterance.js'
 import {
@@ -96,6 +99,7 @@ function lazyMatch(alike: () => SimilarityMatch): SimilarityMatch {
     },
     scoreOf: (id) => similarity().scoreOf(id),
     bestOf: (fits) => similarity().bestOf(fits),
+    shareOf: (values) => similarity().shareOf(values),
   }
 }
 
@@ -106,6 +110,7 @@ export const noMatch: SimilarityMatch = {
   next: 0,
   scoreOf: () => 0,
   bestOf: () => 0,
+  shareOf: () => 0,
 }
 
 /** As much of a text as similarity is used for: what follows a long question mostly explains it. */
@@ -246,6 +251,9 @@ function askedOfBefore(
   return symptoms ? { ...nothing, asides: [everBefore] } : undefined
 }
 
+/** 月经什么时候来的 asks for the periods, and not when the patient came. */
+const ofPeriods = /月经|例假|大姨妈/
+
 /** Interprets one sentence: its findings, then what no finding answers. Long because each reading gives way to the next. */
 export function interpretSentence(given: PhrasedSentence): SentenceMeaning {
   const { lexicon, sentence, here, relatives } = given
@@ -268,8 +276,8 @@ export function interpretSentence(given: PhrasedSentence): SentenceMeaning {
     return { ...nothing, asides: [testsAside] }
   // No finding about relatives is of an illness that the sentence names.
   const meaning = illnesses || asideLeads(given) ? nothing : interpretFindings(given)
-  if (opensVisit(text) && meaning.topics.every(({ guessed }) => guessed))
-    return { ...nothing, opens: true }
+  const visits = opensVisit(text) && !ofPeriods.test(text)
+  if (visits && meaning.topics.every(({ guessed }) => guessed)) return { ...nothing, opens: true }
   const silent = !inquires && !(fragment && here.some(isAsideMatch))
   const says = here.some(isAsideMatch)
   if (act.asksDiagnosis(text)) return meaning
@@ -326,6 +334,8 @@ function attributesApart({ read, sentence, found }: PhrasedSentence): readonly A
 const asksToTell =
   /\b(?:can|could|would|will) you (?:just |please |maybe )*(?:show|tell|point|say|describe|explain|remember)\b/
 
+const allTheTime = /\ball the t(?:ime|iem|im)\b/
+
 /** Interprets one sentence: by an exact question, the phrases it names, or similarity. */
 function interpretFindings(given: PhrasedSentence): SentenceMeaning {
   const { lexicon, sentence, similarity, found } = given
@@ -337,15 +347,19 @@ function interpretFindings(given: PhrasedSentence): SentenceMeaning {
   if (exact !== undefined)
     return { ...nothing, topics: [findingTopic(lexicon.knowledge, exact, [], true, noMatch)] }
   const details = found.filter(({ value }) => isWholeIllness(lexicon.knowledge, value.id))
+  const english = languageByScript(text) === 'en'
+  // "Tired all the time?" asks whether it is there.
+  const idle = english && allTheTime.test(text) && !/ or /.test(text)
   const wanted = [
     // "How long does it last when it comes?" is about one time.
     ...findAttributes(text).filter((one) => one === 'spell'),
     ...details.flatMap(({ value }) => lexicon.knowledge.finding.get(value.id)?.attribute ?? []),
-    ...findAttributes(removeMatches(text, start, found)),
+    ...findAttributes(removeMatches(text, start, found)).filter(
+      (one) => !(idle && one === 'pattern'),
+    ),
   ]
   // "How long have you had the cough?" asks for its duration, whatever its form.
   const presence = isQuestionClause(text) && details.length === 0 && !asksToTell.test(text)
-  const english = languageByScript(text) === 'en'
   const apart = presence ? [] : attributesApart(given)
   const topics: Topics = (ids, listed = false) => ({
     ...nothing,
@@ -356,7 +370,7 @@ function interpretFindings(given: PhrasedSentence): SentenceMeaning {
       const jargon = found.some(({ value }) => value.id === id && value.jargon)
       const known = found.some(({ value }) => value.id === id && !value.jargon)
       // "More breathless or tight in the chest?" asks for the two, not for what they are like.
-      const details = listed && english && presence ? [] : wanted
+      const details = listed && english && (presence || !act.hasQuestionWord(text)) ? [] : wanted
       const topic = findingTopic(lexicon.knowledge, id, details, presence, similarity)
       return jargon && !known ? { ...topic, jargon } : topic
     }),
@@ -386,6 +400,29 @@ const zhAsides: readonly (readonly [aside: string, asks: RegExp])[] = [
 
 /** Where a pain goes, with parts of the body: 往胳膊、后背串不串. */
 const goesTo = /(?:往|向|到)[^，]{1,16}(?:串|窜|放射|扩散|牵扯)(?!门|亲)/
+
+/** What a question for the whole illness is about, where it says so: "has this been going on for six weeks?". */
+const ofIllness = /\b(?:it|this|that|these|those|they|symptoms?|things?)\b|这|病|症状/
+
+/** Words of asking a carer to tell about it. */
+const askingZh = /宝宝|孩子|小朋友|老人家?|描述|样子|当时|刚[才刚]|哦/g
+
+/** Whether a clause of a sentence asks for a finding by its name and nothing else: "…, do you feel sick?". */
+function isNamedPlainly({ read, sentence, found }: PhrasedSentence, id: string): boolean {
+  return read.clauses.some(({ start, end }) => {
+    if (start < sentence.start || end > sentence.end) return false
+    const text = read.text.slice(start, end)
+    const here = found.filter((one) => one.start >= start && one.end <= end)
+    const own = here.find(({ value }) => value.id === id)
+    if (!own) return false
+    const rest = removeMatches(text, start, here)
+    if (languageByScript(text) === 'zh') return isGeneric(rest.replace(askingZh, ''))
+    // "Any cough or flem?" names the cough, whatever the rest.
+    const first = isGeneric(text.slice(0, own.start - start)) && text.slice(own.end - start)
+    const plain = isGeneric(rest) || (first !== false && /^ (?:or|and) /.test(first))
+    return isQuestionClause(text) && plain
+  })
+}
 
 /** Interprets a sentence by the findings it names, where it is not about something else. */
 function interpretNamed(
@@ -421,7 +458,12 @@ function interpretNamed(
     about.length > 0 || (found.length > 0 && !excludes?.whole)
       ? chooseFinding(given, about.length > 0 ? about : found)
       : undefined
-  return named === undefined ? interpretUnnamed(given, topics) : topics([named])
+  if (named === undefined) return interpretUnnamed(given, topics)
+  const plain =
+    isGeneric(removeMatches(text, start, found)) ||
+    isNamedPlainly(given, named) ||
+    (isWholeIllness(given.lexicon.knowledge, named) && ofIllness.test(text))
+  return plain || isEvident(given, named) ? topics([named]) : { ...nothing, near: named }
 }
 
 /** How far the same detail of another complaint may be below: more, and the sentence has words of its own. */
@@ -451,14 +493,23 @@ function boundDetail(
   return score - rivalScore(lexicon, similarity, value) >= boundScore.lead ? value : undefined
 }
 
+/** How much of what an English sentence says beside an attribute may be of a complaint that it does not name. */
+const mostShared = 0.2
+
 /** The attribute of a guessed detail, where the sentence asks for it and says nothing of the complaint. */
 function unboundAttribute(
   { lexicon, sentence: { text }, similarity }: PhrasedSentence,
   id: string,
 ): AskedAttribute | undefined {
   const { attribute, parent } = lexicon.knowledge.finding.get(id) ?? {}
-  if (attribute === undefined || parent === undefined || languageByScript(text) === 'en')
-    return undefined
+  if (attribute === undefined || parent === undefined) return undefined
+  if (languageByScript(text) === 'en') {
+    // "On a scale of one to ten, how bad is it?" is like the severity of a headache, and says of none.
+    if (!findAttributes(text).includes(attribute) || namesRegion(text)) return undefined
+    const rest = stripGenericWords(removeAttributes(text))
+    const own = lexicon.findSimilar(rest).shareOf([id, parent.finding])
+    return rest !== '' && own > mostShared ? undefined : attribute
+  }
   if (similarity.scoreOf(parent.finding) >= minComplaintScore) return undefined
   const rival = rivalScore(lexicon, similarity, id)
   const bare = isGeneric(removeAttributes(text))
@@ -509,6 +560,9 @@ function isAboutTopics({
   return named.some(({ value }) => similarity.scoreOf(asideValue(value.id)) >= least)
 }
 
+/** Says an answer over again: "Yellow, OK." */
+const echo = / (?:ok|okay|right|fine|good|great|sure|yeah|excellent)$/
+
 /** Interprets a sentence that names no finding: an attribute of the focus, or the most similar finding. */
 function interpretUnnamed(given: PhrasedSentence, topics: Topics): SentenceMeaning {
   const { sentence, here, relatives, similarity } = given
@@ -523,10 +577,12 @@ function interpretUnnamed(given: PhrasedSentence, topics: Topics): SentenceMeani
     return detail === undefined ? { ...nothing, loose } : topics([detail])
   }
   if (isGeneric(text) || isPersonal(text) || isAboutTopics(given)) return nothing
+  if (!inquires && echo.test(text)) return nothing
   const unsure = !inquires || (other && !relatives && !act.family.test(text))
   const { id, near } = guessFinding(given, unsure ? doubtPenalty : topicDoubt(given))
   const open = id === undefined ? undefined : unboundAttribute(given, id)
   if (open !== undefined) return { ...nothing, loose: [open] }
+  if (id !== undefined && !isEvident(given, id)) return { ...nothing, near: id }
   if (id !== undefined) {
     const meaning = topics([id])
     return { ...meaning, topics: meaning.topics.map((topic) => ({ ...topic, guessed: true })) }

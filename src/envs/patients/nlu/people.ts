@@ -14,7 +14,7 @@ import type { LexiconEntry } from './lexicon.js'
 export const contactFinding = 'sick-contact'
 /** Contact with those who are ill. */
 const contact =
-  /(?:接触过?|跟|和|与)[^，]{0,10}(?:病人|患者|(?:生病|发烧|感冒|咳嗽|拉肚子)的)|有(?:没有)?(?:人|谁|别人|别的)?[^，]{0,4}(?:跟|和|同)(?:你|他|她|孩子|宝宝)[^，]{0,4}一(?:块|起|同)[^，]{0,3}[病烧咳拉吐]/
+  /(?:接触过?|跟|和|与)[^，]{0,10}(?:病人|患者|(?:生病|发烧|感冒|咳嗽|拉肚子)的)|有(?:没有)?(?:人|谁|别人|别的)?[^，]{0,4}(?:跟|和|同)(?:你|他|她|孩子|宝宝)[^，]{0,4}一(?:块|起|同)[^，]{0,3}[病烧咳拉吐]|(?:身边|周围|旁边)(?:有没有|有)[^你，]{0,10}的人/
 const atOnce = /也|最近|近来|这[几两]天|同时|一起|同事|同学|同屋|室友|邻居|发烧|发热|感冒|拉肚子|传/
 const sick = /生病|得病|病了|病倒|感冒|传染|中招|(?:跟|和)你(?:一样|差不多)/
 /** People whom the patient has been with, in English, and whether they are ill. */
@@ -26,6 +26,11 @@ const around =
 const metIll =
   /\b(?:ill|sick|unwell|poorly|infection|infectious|the same|similar|something like (?:this|that|it)|catching|itchy|itching|spotty|spots|rash(?:es)?|coughing|being sick|vomiting|temperature)\b/
 
+/** What others say, hear or do is about the patient. */
+const ofPatient =
+  /\b(?:say|says|said|notice[ds]?|hear|heard|hearing|(?:on|about|against|after) you)\b/
+/** Least score at which a finding of those around the patient is nearer than an infection: who else itches. */
+const sameScore = 0.7
 /** Least score at which a finding about relatives is nearer than an infection. */
 const minFamilyScore = 0.3
 
@@ -43,12 +48,20 @@ export function findContact(given: PhrasedSentence): string | undefined {
   const isFamily = (id: string | undefined) =>
     id !== undefined && lexicon.familyFindings.has(id) && id !== contactFinding
   if (found.some(({ value }) => isFamily(value.id))) return undefined
-  if ((met.test(text) || around.test(text)) && !/\b(?:say|says|said|notice[ds]?)\b/.test(text))
+  if ((met.test(text) || around.test(text)) && !ofPatient.test(text))
     if (metIll.test(text) || found.some(({ value }) => finding.get(value.id)?.kind === 'symptom'))
-      return contactFinding
+      return isFamily(similarity.value) && similarity.score >= sameScore
+        ? similarity.value
+        : contactFinding
   // What relatives have is a matter of the family, unless they have it now.
   if (!act.others.test(text) || (relatives && !atOnce.test(text))) return undefined
   const zh = languageByScript(text) === 'zh'
+  // 小朋友嘴唇红不红 is of the patient, 邻居都在议论你 is of what they do.
+  const [about = ''] = act.others.exec(text) ?? []
+  const theirs = text.slice(text.indexOf(about) + about.length)
+  if (zh && !sick.test(text))
+    if (theirs.includes('你') || (about.startsWith('小朋友') && !atOnce.test(text)))
+      return undefined
   const ill = here.filter(isFindingMatch).map(({ value }) => finding.get(value.id))
   if (!sick.test(text))
     if (

@@ -14,7 +14,13 @@ import {
 } from './acts.js'
 import { isGeneric, looseAttribute } from './attributes.js'
 import { instructsAndChecks, planBefore } from './chinese/instructions.js'
-import { introduces, leadsUp, putsAside, seeksAgreement } from './english/spoken-turns.js'
+import {
+  introduces,
+  leadsUp,
+  onlyPlans,
+  putsAside,
+  seeksAgreement,
+} from './english/spoken-turns.js'
 
 /** One question, or a sentence that asks nothing; `start` and `end` are offsets in the normal form. */
 export interface Sentence {
@@ -116,13 +122,21 @@ function makeSentence(
   if (!first || !last) return undefined
   const whole = text.slice(first.start, last.end)
   const wonders = kept.some((piece) => latin.test(piece.text) && hasQuestionWord(piece.text))
+  const texts = kept.map((piece) => piece.text)
+  const plans =
+    !marked &&
+    latin.test(whole) &&
+    !kept.some(({ asks }) => asks) &&
+    !isRequest(whole) &&
+    onlyPlans(texts, hasQuestionWord)
   const inquires =
+    !plans &&
     (marked ||
       wonders ||
       kept.some(({ asks }) => asks) ||
       hasQuestionWord(whole) ||
       isRequest(whole)) &&
-    !seeksAgreement(kept.map((piece) => piece.text)) &&
+    !seeksAgreement(texts) &&
     !told
   return {
     start: first.start,

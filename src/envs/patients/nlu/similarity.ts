@@ -6,6 +6,7 @@
  */
 
 import { inRanges, type SlicedWork } from '../../../platform/slices.js'
+import { makeSharing } from './evidence/sharing.js'
 import { type FeatureReader, hanReader, type IntList, intList, latinReader } from './features.js'
 import { type FeatureVector, trainPerceptron } from './perceptron.js'
 import {
@@ -33,6 +34,8 @@ export interface SimilarityMatch {
   scoreOf(value: string): number
   /** The best score of the values that fit. */
   bestOf(fits: (value: string) => boolean): number
+  /** The share of what the text says, rare words above all, that is in phrases of these values. */
+  shareOf(values: readonly string[]): number
 }
 
 /** Makes tf-idf vectors of texts, one text at a time, in one buffer that is used again. */
@@ -204,10 +207,12 @@ export function* buildSimilarityIndex(
   const { place, of, values } = numberValues(phrases)
   const { inPhrases, spread } = yield* countHolders(reader.size(), rows, ends, of)
   const idfOf = (held: number): number => Math.log((1 + values.length) / (1 + held)) + 1
-  const weighting = makeWeighting(spread.map(idfOf), idfOf(0), reader.kinds)
+  const idf = spread.map(idfOf)
+  const weighting = makeWeighting(idf, idfOf(0), reader.kinds)
   const postings = yield* fillPostings(inPhrases, rows, ends, weighting)
   const lengths = yield* sumLengths(values.length, of, postings)
   const { addScores, updates } = yield* trainPerceptron(postings, of, values.length, known)
+  const sharing = makeSharing(postings, of, values.length, place, idf, idfOf(0))
   const dots = new Float64Array(of.length)
   return {
     updates,
@@ -219,15 +224,12 @@ export function* buildSimilarityIndex(
       multiply(weighting.out, postings, dots)
       const scores = scoreValues(dots, of, lengths)
       addScores(weighting.out, scores)
+      const words = asked[0]!.data.slice(0, asked[0]!.size)
       return {
         ...rank(scores, values),
+        shareOf: (some) => sharing(words, some),
         scoreOf: (value) => scores[place.get(value) ?? -1] ?? 0,
-        bestOf: (fits) => {
-          let best = 0
-          for (let v = 0; v < scores.length; v++)
-            if (scores[v]! > best && fits(values[v]!)) best = scores[v]!
-          return best
-        },
+        bestOf: (fits) => bestFitting(scores, values, fits),
       }
     },
   }
@@ -263,10 +265,22 @@ function scoreValues(dots: Float64Array, of: Int32Array, lengths: Float64Array):
   return scores
 }
 
+/** The best score of the values that fit. */
+function bestFitting(
+  scores: Float64Array,
+  values: readonly string[],
+  fits: (value: string) => boolean,
+): number {
+  let best = 0
+  for (let v = 0; v < scores.length; v++)
+    if (scores[v]! > best && fits(values[v]!)) best = scores[v]!
+  return best
+}
+
 function rank(
   scores: Float64Array,
   values: readonly string[],
-): Omit<SimilarityMatch, 'scoreOf' | 'bestOf'> {
+): Pick<SimilarityMatch, 'value' | 'score' | 'next'> {
   let value: string | undefined
   let score = 0
   let next = 0

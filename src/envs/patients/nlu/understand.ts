@@ -13,6 +13,7 @@ import * as act from './acts.js'
 import { isAsideMatch } from './asides.js'
 import { type AskedAttribute, findAttributes, isGeneric } from './attributes.js'
 import { findInterrupted } from './chinese/infixes.js'
+import { isInsideWord } from './chinese/inside-words.js'
 import { classifyAct, expectation } from './classify.js'
 import { asksConsent } from './closings/consent.js'
 import { isNegated, readRecap, saysAbsent } from './closings/recap.js'
@@ -27,9 +28,15 @@ import {
 } from './finding-match.js'
 import { attributeTopic, findingTopic, isWholeIllness, type Topic } from './focus.js'
 import { isShort, type TextReader } from './follow-ups/question.js'
+import { isElsewhere, regionsIn } from './follow-ups/regions.js'
 import { interpretSentence, matchPhrases, maxFuzzyLength, noMatch } from './interpret-sentence.js'
 import { getLexicons, type Lexicon, type LexiconEntry, NotReady } from './lexicon.js'
-import type { ParsedUtterance, QuestionPart, SentenceMeaning } from './parsed-utterance.js'
+import {
+  nothing,
+  type ParsedUtterance,
+  type QuestionPart,
+  type SentenceMeaning,
+} from './parsed-utterance.js'
 import { plainWords } from './plain-words.js'
 import { joinTags, type Sentence, splitSentences } from './sentences.js'
 
@@ -129,6 +136,15 @@ function namesAside(lexicon: Lexicon, text: string): boolean {
   return languageByScript(text) === 'en' && topicByForm(lexicon.knowledge, read.text) !== undefined
 }
 
+/** Whether a text has the words of the finding that it says too little of: they are no typing error. */
+function namesNear(lexicon: Lexicon, text: string, { near }: ParsedUtterance): boolean {
+  if (near === undefined) return false
+  const read = normaliseText(text)
+  return findPhrases(lexicon.tree(read.text), read).some(
+    ({ value }) => value.kind === 'finding' && value.id === near,
+  )
+}
+
 /** What a text with a Chinese typing error means, where the corrected one names what the written one only suggests. */
 const nameTopic = (lexicon: Lexicon, text: string): ParsedUtterance | undefined =>
   (lexicon.findSimilar(normaliseText(text).text).score < surelyGuessed
@@ -169,7 +185,7 @@ function interpret(lexicon: Lexicon, utterance: string): ParsedUtterance {
   if (text.length > maxFuzzyLength) return written
   if (!(doubtful || isVague(written)))
     return guessed ? (nameTopic(lexicon, text) ?? written) : written
-  if (!doubtful && isAside(lexicon, text)) return written
+  if (!doubtful && (isAside(lexicon, text) || namesNear(lexicon, text, written))) return written
   const spelt = lexicon.correctSpelling(text)
   const asked = findAttributes(normaliseText(text).text)
   const texts = [...(spelt === text ? [] : [spelt]), ...lexicon.correctHomophones(text)]
@@ -228,9 +244,32 @@ function keepExamples(sentence: Sentence, matches: readonly PhraseMatch<LexiconE
     : sentence
 }
 
+/** Characters of the longest question that leaves out the part of the body it is about. */
+const longestBare = 8
+
+/** What a brief Chinese question asks of the part of the body that the one before it named: 眼睛红不红，分泌物多不多. */
+function inRegion(
+  lexicon: Lexicon,
+  meaning: SentenceMeaning,
+  text: string,
+  before: readonly Sentence[],
+): SentenceMeaning {
+  const [topic, ...more] = meaning.topics
+  const guess = topic?.guessed ? topic.finding : topic ? undefined : meaning.near
+  const [region, ...others] = new Set(before.flatMap((one) => regionsIn(one.text)))
+  if (guess === undefined || more.length > 0 || !region || others.length > 0) return meaning
+  if (text.length > longestBare || languageByScript(text) === 'en') return meaning
+  if (!isElsewhere(lexicon.knowledge, guess, region.word.zh, true)) return meaning
+  const { topics, asides } = interpretText(lexicon, region.word.zh + text)
+  return { ...nothing, topics, asides }
+}
+
 /** What the sentences of a text ask, and the phrases in it. */
 function readSentences(lexicon: Lexicon, read: NormalisedText, sentences: readonly Sentence[]) {
-  const written = dropCrossClauseMatches(read, findPhrases(lexicon.tree(read.text), read))
+  const phrases = findPhrases(lexicon.tree(read.text), read)
+  const written = dropCrossClauseMatches(read, phrases).filter(
+    ({ start }) => !isInsideWord(read.text, start),
+  )
   const matches = addInterrupted(lexicon, read, written)
   const inquiring = sentences.filter(({ inquires }) => inquires)
   const heard = dropExamples(inquiring.length > 0 ? inquiring : sentences, matches).map((one) =>
@@ -240,9 +279,12 @@ function readSentences(lexicon: Lexicon, read: NormalisedText, sentences: readon
   const relatives = heard.map(({ end }) =>
     sentences.some((one, s) => one.end === end && theirs[s] === true),
   )
-  const meanings = heard.map((s, h) =>
-    interpretSentence(matchPhrases(lexicon, read, s, matches, relatives[h] === true)),
-  )
+  const meanings = heard.map((s, h) => {
+    const meaning = interpretSentence(
+      matchPhrases(lexicon, read, s, matches, relatives[h] === true),
+    )
+    return inRegion(lexicon, meaning, s.text, heard.slice(0, h))
+  })
   return { matches, meanings, heard }
 }
 

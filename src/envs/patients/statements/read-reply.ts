@@ -102,6 +102,23 @@ function nearestFact(
   return best >= minVolunteered && others.length === 0 ? one?.fact : undefined
 }
 
+/** The complaint that a reply denies rather than tells the detail of it that was asked for: "My chest doesn't hurt." */
+function deniedComplaint(
+  knowledge: Knowledge,
+  clauses: readonly Clause[],
+  fact: RevealedFinding,
+  language: Language,
+): string | undefined {
+  const parent = knowledge.finding.get(fact.finding)?.parent?.finding
+  if (parent === undefined || knowledge.finding.get(parent)?.type !== 'bool') return undefined
+  const close = (clause: Clause, one: RevealedFinding): number =>
+    closeness(clause, referencesOf(knowledge, one, language))
+  const denial = { finding: parent, state: 'absent' }
+  const telling = clauses.filter((clause) => close(clause, fact) >= minCloseness)
+  const denies = telling.every((clause) => close(clause, denial) >= close(clause, fact))
+  return denies && telling.length > 0 ? parent : undefined
+}
+
 /** Reads a reply to a question. */
 // Long because what was asked for, what is named, and what is left over are read of the same clauses.
 export function readReply(knowledge: Knowledge, text: string, question: ReplyQuestion): ReadReply {
@@ -126,7 +143,10 @@ export function readReply(knowledge: Knowledge, text: string, question: ReplyQue
     const bare = asked.length === 1 && bool ? bareState(stated, question) : undefined
     const read = state ?? bare ?? (unsure ? 'unknown' : undefined)
     if (read === undefined || others.length > 0) certain = false
-    else told.set(finding, read)
+    else {
+      const denied = deniedComplaint(knowledge, stated, { finding, state: read }, language)
+      told.set(denied ?? finding, denied === undefined ? read : 'absent')
+    }
   }
   const facts = () => [...told].map(([finding, state]) => ({ finding, state }))
   const explained = (clause: Clause): boolean =>

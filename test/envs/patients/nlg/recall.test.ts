@@ -1,4 +1,6 @@
 import { describe, expect, test } from 'vitest'
+import { patientView } from '../../../../src/case.js'
+import { generateCase } from '../../../../src/cases/generator/generate.js'
 import { findingSentence } from '../../../../src/envs/patients/nlg/finding-sentences.js'
 import type { AbsentPolicy } from '../../../../src/envs/patients/nlg/recall.js'
 import { reportedState } from '../../../../src/envs/patients/nlg/recall.js'
@@ -167,4 +169,22 @@ test('a terse patient takes the shortest sentence, the more often the terser', (
   expect(shares[0]).toBeLessThan(0.6)
   expect(shares[1]).toBeGreaterThan(shares[0]!)
   expect(shares[2]).toBeGreaterThan(shares[1]!)
+})
+
+describe('who has denied something', () => {
+  test('tells no detail of it', () => {
+    const real = loadKnowledge()
+    const patient = rulePatientAtOnce({ knowledge: real, persona: {} })
+    for (let n = 0; n < 400; n++) {
+      const truth = generateCase(real, { tier: 'hard', seed: 3, n })
+      const view = patientView(truth)
+      if (view.findings.get('abdominal-pain')?.state !== 'present') continue
+      if (view.complaint.findings.includes('abdominal-pain')) continue
+      const noise = { forget: 0, deny: 1, overReport: 0 }
+      const reply = patient('Where exactly does your tummy hurt?', asking({ ...view, noise }))
+      expect(reply.told).toEqual([{ finding: 'abdominal-pain', state: 'absent' }])
+      return
+    }
+    throw new Error('Expected a patient with belly pain beside the complaint, got none')
+  })
 })

@@ -24,6 +24,16 @@ describe('the likest', () => {
     }
   })
 
+  test('tells how much of a text is ever said of some values', () => {
+    const { shareOf } = index.findNearest('do you cough at the opera')
+    expect(index.findNearest('have you been coughing at night').shareOf(['cough'])).toBe(1)
+    expect(shareOf(['cough'])).toBeGreaterThan(0)
+    expect(shareOf(['cough'])).toBeLessThan(0.7)
+    expect(shareOf(['throat'])).toBe(0)
+    expect(shareOf(['fever', 'cough'])).toBe(shareOf(['cough']))
+    expect(shareOf(['nothing'])).toBe(0)
+  })
+
   test('survives a slip of the pen', () => {
     expect(index.findNearest('does your throut hurt').value).toBe('throat')
   })

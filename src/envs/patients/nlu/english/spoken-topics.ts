@@ -106,7 +106,9 @@ export function spokenTopic(given: PhrasedSentence): SentenceMeaning | undefined
     return { ...nothing, topics: [{ finding: 'fever' }] }
   if (finding.has('recent-travel') && journey.test(text))
     return { ...nothing, topics: [attributeTopic(lexicon.knowledge, 'recent-travel', 'site')] }
-  if (finding.has('previous-episodes') && before.test(text))
+  // "Trouble with your heart before?" is of an illness of old.
+  const ofOld = found.some(({ value }) => finding.get(value.id)?.kind === 'antecedent')
+  if (finding.has('previous-episodes') && !ofOld && before.test(text))
     return { ...nothing, topics: [{ finding: 'previous-episodes' }] }
   return undefined
 }

@@ -57,7 +57,7 @@ const agreementTag =
 const doubtfulTag = /^(?:right|yeah|yes)$/
 /** What doctors plan or advise. */
 const plan =
-  /\b(?:should|shouldnt|must|lets|recommend\w*|advise|suggest|prescribe|make sure|try to|id like|like you to|want you to|going to|gonna|(?:i|we) (?:\w+ )?(?:will|need|can|could|may|might|would|want)|(?:ill|wed|id|itll)|(?:^|and |so )well \w+)\b/
+  /\b(?:should|shouldnt|must|lets|recommend\w*|advise|suggest|prescribe|make sure|try to|id like|like you to|want you to|going to|gonna|(?:i|we) (?:\w+ )?(?:will|need|can|could|may|might|would|want)|(?:ill|wed|id|itll)|(?:^|and |so )well \w+|well (?:check|do|see|get|take|start|give|make|send|arrange|call|put|look))\b/
 /** What they explain, too. */
 const explained =
   /\b(?:you (?:\w+ )?(?:need|must|can|could|would|will|might|may|want)|youll|because|usually|means?|important|(?:if|thats) (?:what|why|something))\b/
@@ -75,6 +75,26 @@ export function seeksAgreement(clauses: readonly string[]): boolean {
   const plans = (one: string): boolean => plan.test(one) || instruction.test(one)
   if (doubtfulTag.test(tag)) return body.some(plans)
   return agreementTag.test(tag) && body.some((one) => plans(one) || explained.test(one))
+}
+
+const subordinate =
+  /^(?:(?:and|but|so|then|or|certainly|also|because|um|ok|okay|well) ){0,4}(?:when|whenever|if|once|where|which|who|how)\b(?! (?:do|did|does|is it|is the|are you|are they|was|were you|have you|has|can you|will you|would you|one|of|side|ones|long|often|much|many|bad)\b)/
+const certainly = /^(?:(?:and|but|then|so) )*certainly /
+
+/**
+ * Whether the clauses of a sentence without a question mark plan or advise, and ask nothing: "When you come, we'll check
+ * your blood pressure", "avoid milk, which might make it worse".
+ * @param wonders whether a clause begins like a question
+ */
+export function onlyPlans(
+  clauses: readonly string[],
+  wonders: (clause: string) => boolean,
+): boolean {
+  const plans = clauses.some((one) => {
+    const said = one.replace(certainly, '')
+    return plan.test(said) || instruction.test(said) || explained.test(said)
+  })
+  return plans && clauses.every((one) => !wonders(one) || subordinate.test(one))
 }
 
 const changing =

@@ -12,7 +12,13 @@ import { findAttributes, isGeneric, isPersonal } from '../attributes.js'
 import { removeDisfluencies } from '../disfluency.js'
 import { nameByPronoun } from '../english/carers.js'
 import { languageByScript } from '../finding-match.js'
-import { attributeTopic, followedSymptoms, lastAsked, lastHistory } from '../focus.js'
+import {
+  attributeTopic,
+  findAncestors,
+  followedSymptoms,
+  lastAsked,
+  lastHistory,
+} from '../focus.js'
 import type { ParsedUtterance } from '../parsed-utterance.js'
 import { plainWords } from '../plain-words.js'
 import { anyPain, asideOfRegion, sharedSymptom } from './anywhere.js'
@@ -25,6 +31,7 @@ import {
   sameAttribute,
   supposes,
 } from './attributes.js'
+import { hadBefore } from './before.js'
 import { ofDenied } from './denied.js'
 import {
   asksPain,
@@ -68,7 +75,8 @@ const elsewhere = /怎么样|如何/
 const another = /\b(?:he|she|him|her|his|hers)\b|他|她/
 
 /** Asks what the patient did, which is no matter of the topic: "What were you celebrating?". */
-const ofPatient = /^(?:(?:and|so|but) )*(?:what|who|where) (?:were|was|are|did|do) (?:you|he|she) /
+const ofPatient =
+  /^(?:(?:and|so|but) )*(?:what|who|where) (?:were|was|are|did|do) (?:you|he|she) |\b(?:what|who|where) (?:were|was) (?:you|he|she) \w+ing\b/
 
 /** Asks to be told more of it: 能再说详细点吗. */
 const inDetail =
@@ -175,6 +183,31 @@ function ofElliptic(given: FollowUp): ParsedUtterance | undefined {
   )
 }
 
+/** What is asked in other words of what is spoken of: nobody asks back whether it is meant. */
+function moreOfFollowed({
+  knowledge,
+  text,
+  alone,
+  followed,
+}: FollowUp): ParsedUtterance | undefined {
+  if (alone.kind !== 'ambiguous' || alone.near === undefined) return undefined
+  if (ofPatient.test(text)) return undefined
+  const of = [alone.near, ...findAncestors(knowledge, alone.near)].find((id) =>
+    followed.includes(id),
+  )
+  if (of === undefined) return undefined
+  const { near: _near, ...rest } = alone
+  return { ...rest, kind: 'unmodelled', of }
+}
+
+/** What a question that leaves something out asks, or one that says too little of what is spoken of. */
+function ofFollowed(given: FollowUp): ParsedUtterance | undefined {
+  const { reader, text, alone } = given
+  const more = moreOfFollowed(given)
+  const named = more?.of !== undefined && reader.named(text).includes(more.of)
+  return (!named && isElliptic(alone, text) ? ofElliptic(given) : undefined) ?? more
+}
+
 /** An utterance in plain words and normal form, an English one without hesitations. */
 const plainText = memoizeText(
   (utterance) => {
@@ -219,13 +252,12 @@ export function understandInContext(
   const spoken =
     meant(given, said) ??
     afterTopic(given) ??
+    hadBefore(given) ??
     ofDenied(given) ??
     (asksPain(text) ? undefined : moreOfLife(given)) ??
     ofSpokenTopic(given) ??
     stillThere(given)
   if (spoken) return spoken
   const attribute = attributeOfNamed(given) ?? looseOfTopic(given) ?? attributeOfGuess(given)
-  if (attribute) return attribute
-  if (!isElliptic(alone, text)) return alone
-  return ofElliptic(given) ?? alone
+  return attribute ?? ofFollowed(given) ?? alone
 }

@@ -21,12 +21,12 @@ const regions: readonly Region[] = [
   { word: { en: 'nose', zh: '鼻子' }, named: /\b(?:nose|nasal)\b|鼻/ },
   { word: { en: 'throat', zh: '喉咙' }, named: /\bthroat|swallow|喉|咽|嗓/ },
   { word: { en: 'phlegm', zh: '痰' }, named: /\b(?:phlegm|sputum)\b|痰/ },
-  { word: { en: 'vomit', zh: '呕吐物' }, named: /\bvomit|呕吐/ },
+  { word: { en: 'vomit', zh: '呕吐物' }, named: /\bvomit|呕吐|(?<!吞)吐(?!痰|字)/ },
   { word: { en: 'urine', zh: '小便' }, named: /\b(?:urine|urination|pee|wee)\b|尿|小便/ },
   {
     word: { en: 'stools', zh: '大便' },
     aches: 'belly',
-    named: /\b(?:stools?|diarrhoea|constipation|poo|bowels?)\b|便|腹泻/,
+    named: /\b(?:stools?|diarrhoea|constipation|poo|bowels?)\b|(?<!小)便|腹泻/,
   },
   {
     word: { en: 'down below', zh: '私处' },
@@ -56,3 +56,22 @@ export const regionsIn = (text: string): readonly Region[] =>
 
 /** Whether a text in normal form names a region. */
 export const namesRegion = (text: string): boolean => regions.some(({ named }) => named.test(text))
+
+/** Where nobody has a rash of the skin. */
+const inside: ReadonlySet<string> = new Set(['throat', 'phlegm', 'vomit', 'urine', 'stools'])
+/** What itches, is red or runs by itself. */
+const apart: ReadonlySet<string> = new Set(['eye', 'ear', 'nose', 'mouth', 'down below'])
+
+/**
+ * Whether a text in normal form names parts of the body, and a finding is of another: "red eyes, any discharge?" of the ear.
+ * @param bare whether the question for the finding names none: "eyes: red, itchy?"
+ */
+export function isElsewhere(knowledge: Knowledge, id: string, text: string, bare = false): boolean {
+  const here = regionsIn(text)
+  const own = here.length > 0 ? regionOf(knowledge, id) : undefined
+  if (own === undefined) return false
+  if (own.word.en === 'skin')
+    return here.some(({ word: { en } }) => inside.has(en) || (bare && apart.has(en)))
+  // 拉肚子 names the belly.
+  return !here.includes(own) && !here.some(({ word }) => word.en === own.aches)
+}
