@@ -1,11 +1,11 @@
 /**
  * Draws what finished runs learnt between the random doctor (0) and the oracle (1): at the end against the number of
- * diseases, and on the way against training seconds. Prints a row for each run; run after `npm run build`:
+ * diseases, and on the way against consultations. Prints a row for each run; run after `npm run build`:
  *
  *   node bench/learning.js docs/learning nothing=runs/a,runs/b imitation=runs/c
  *
- * writes docs/learning.png. Seconds are those of training, evaluations included, by the clock; of each size the first run
- * of a series is drawn.
+ * writes docs/learning.png. Of each size the first run of a series is drawn on its way; a consultation that is imitated
+ * again counts again.
  */
 import { readFileSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
@@ -35,15 +35,16 @@ function readRun(start, folder) {
   const { floor, ceiling, accuracy, normalised } = heldOut
   const metrics = lines(join(folder, 'metrics.jsonl')).map((line) => JSON.parse(line))
   const { groupsPerStep = 0, groupSize = 0, sft } = recipe.training
+  const aStep = sft?.episodesPerStep ?? groupsPerStep * groupSize
   return {
     ...{ start, run: basename(folder), seed: recipe.seed, diseases: diseasesOf(recipe.cases) },
     ...{ accuracy: accuracy.mean, ci95: accuracy.ci95, normalised: normalised.accuracy },
     turns: heldOut.turns,
-    consultations: steps * (sft?.episodesPerStep ?? groupsPerStep * groupSize),
+    consultations: steps * aStep,
     curve: metrics
       .filter((one) => one.type === 'held-out' && Number.isFinite(one.accuracy))
-      .map(({ accuracy: at, seconds }) => ({
-        seconds,
+      .map(({ accuracy: at, step }) => ({
+        consultations: step * aStep,
         normalised: (at - floor.accuracy) / (ceiling.accuracy - floor.accuracy),
       })),
   }
@@ -66,6 +67,7 @@ const y = { field: 'normalised', type: 'quantitative', scale: { domain: [0, 1] }
 const color = {
   ...{ field: 'start', type: 'nominal', title: null },
   scale: { range: ['#2563eb', '#d97706', '#059669', '#9333ea'] },
+  legend: { labelLimit: 0 },
 }
 const size = { width: 380, height: 280 }
 const spec = {
@@ -93,15 +95,16 @@ const spec = {
       data: {
         values: firstOfSizes.flatMap(({ start, diseases, curve }) =>
           curve
-            .filter(({ seconds }) => seconds >= 1)
+            .filter(({ consultations }) => consultations > 0)
             .map((point) => ({ ...point, start, diseases })),
         ),
       },
       mark: { type: 'line', clip: true },
       encoding: {
         x: {
-          ...{ field: 'seconds', type: 'quantitative', title: 'Seconds of training' },
+          ...{ field: 'consultations', type: 'quantitative', title: 'Consultations' },
           scale: { type: 'log' },
+          axis: { values: [100, 1000, 10_000, 100_000], format: ',' },
         },
         y: { ...y, title: null },
         color,
