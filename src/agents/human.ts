@@ -19,7 +19,8 @@ const words = {
   诊断 <疾病>    给出诊断并结束
   帮助           再看一遍
   退出           放弃`,
-    prompt: (left: number) => `医生（剩余${left}回合）> `,
+    prompt: (left: number) =>
+      left === 1 ? '医生（最后一回合：请给出诊断，“诊断 <疾病>”）> ' : `医生（剩余${left}回合）> `,
     advice: '建议（可留空）> ',
     what: { order: '检查什么？例如：检查 血常规', diagnose: '诊断是什么？例如：诊断 流感' },
     heard: { answered: '患者：', examined: '报告：', rejected: '未执行：' },
@@ -30,7 +31,10 @@ const words = {
   diagnose <disease>   gives your diagnosis and ends the consultation
   help                 shows this again
   quit                 gives up`,
-    prompt: (left: number) => `Doctor (${left} turn${left === 1 ? '' : 's'} left)> `,
+    prompt: (left: number) =>
+      left === 1
+        ? 'Doctor (last turn: give your diagnosis, "diagnose <disease>")> '
+        : `Doctor (${left} turns left)> `,
     advice: 'Recommendation (may be empty)> ',
     what: {
       order: 'Order what? For example: order complete blood count',

@@ -86,6 +86,14 @@ describe('what is typed is what is done', () => {
     expect(printed()).toContain('For example: order complete blood count')
   })
 
+  test('the last turn asks for the diagnosis, as anything else ends without one', async () => {
+    const { act, printed } = atPipe('Any fever?\nAny cough?\n')
+    await act({ ...seen(), turnsLeft: 2 })
+    expect(printed()).toContain('2 turns left')
+    await act({ ...seen(), turnsLeft: 1 })
+    expect(printed()).toContain('last turn: give your diagnosis')
+  })
+
   test('an aborted signal ends the wait with a Fault', async () => {
     const { act } = atPipe()
     const waiting = act(seen(), AbortSignal.timeout(50))
