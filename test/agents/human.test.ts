@@ -129,7 +129,9 @@ describe('what is shown is what came back', () => {
     await act(seen([back('No fever.'), back('WBC 9.0', 'examined')]))
     expect(printed()).toBe('\nReport: WBC 9.0\nDoctor (3 turns left)> b?\n')
     await act(seen([back('No.'), back('x'), back('Unknown.', 'rejected'), back('y', 'rejected')]))
-    expect(printed()).toBe('\nNot done: y\nDoctor (1 turn left)> c?\n')
+    expect(printed()).toBe(
+      '\nNot done: y\nDoctor (last turn: give your diagnosis, "diagnose <disease>")> c?\n',
+    )
   })
 
   test('without what a terminal would obey', async () => {
