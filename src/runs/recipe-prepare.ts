@@ -1,4 +1,5 @@
 /** Schema of a recipe's `prepare`: how `bedside train` makes the files that the recipe reads, where they are missing. */
+import { basename, dirname } from 'node:path'
 import { z } from 'zod'
 import type { RecipeProblem } from './recipe-problems.js'
 import { Count } from './recipe-training.js'
@@ -31,10 +32,6 @@ export const Prepare = z.strictObject({
 /** Checked `prepare` of a recipe. */
 export type Prepare = z.infer<typeof Prepare>
 
-/** The run directory that a checkpoint lies in, `RUN/checkpoints/NAME`; undefined for another path. */
-export const runOfCheckpoint = (path: string): string | undefined =>
-  /^(.+)[\\/]checkpoints[\\/][^\\/]+[\\/]?$/.exec(path)?.[1]
-
 /** Finds what `prepare` would make and nothing reads, or would make twice. */
 export function prepareProblems({
   prepare,
@@ -63,7 +60,7 @@ export function prepareProblems({
     ...makers
       .filter((key) => policy?.model === undefined && (key === 'tiny' || init === undefined))
       .map((key) => needless(key, `expected ${made[key]} beside it, which it makes`)),
-    ...(prepare.run !== undefined && init !== undefined && runOfCheckpoint(init) === undefined
+    ...(prepare.run !== undefined && init !== undefined && basename(dirname(init)) !== 'checkpoints'
       ? [{ path: ['init'], expected: 'expected RUN/checkpoints/NAME, which `prepare.run` makes' }]
       : []),
     ...(makers.length > 1 ? [needless('tiny', 'expected `run` or `tiny`, one of them')] : []),

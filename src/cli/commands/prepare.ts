@@ -9,7 +9,6 @@ import { Fault } from '../../error.js'
 import { withoutUndefined } from '../../platform/without-undefined.js'
 import { lastCheckpoint, readRecipe } from '../../runs/directory.js'
 import type { Recipe } from '../../runs/recipe.js'
-import { runOfCheckpoint } from '../../runs/recipe-prepare.js'
 import { runProgram } from '../../trainers/sidecar/program.js'
 import { output, type PrintFlags, type Terminal } from '../print/output.js'
 
@@ -24,10 +23,12 @@ export interface PrepareOptions {
 /** Whether a folder holds a model. */
 const isModelFolder = (path: string): boolean => existsSync(join(path, 'config.json'))
 
+/** The run directory of a checkpoint, `RUN/checkpoints/NAME`. */
+const runOf = (init: string): string => dirname(dirname(init))
+
 /** Whether a checkpoint is there for good: the best of a run that has not ended may become another. */
 const isReady = (init: string): boolean =>
-  existsSync(init) &&
-  (basename(init) !== 'best' || existsSync(join(runOfCheckpoint(init) ?? '', 'report.json')))
+  existsSync(init) && (basename(init) !== 'best' || existsSync(join(runOf(init), 'report.json')))
 
 /** The files that a recipe's `prepare` makes and that are missing, with what makes each. */
 export function missingFiles({
@@ -125,7 +126,7 @@ async function makeInit(
 ): Promise<boolean> {
   const { terminal, flags } = options
   const before = await readRecipe(file, shared(recipe))
-  const folder = runOfCheckpoint(init) ?? folderOf(before)
+  const folder = runOf(init)
   await output(terminal, flags).note(`${init} is missing: trained by ${file} in ${folder}`)
   if (!(await trainWhole(before, folder, options))) return false
   if (!existsSync(init))

@@ -188,7 +188,7 @@ function isOneQuestion(
 }
 
 /** Characters of the longest Chinese member that says nothing of where: 痒, 有血. */
-const longestBare = 2
+const longestBareMember = 2
 
 /** Whether what a member asks for is of the part of the body that it names, or for want of one the first: "Ears: discharge?". */
 function isOfPlace(
@@ -203,7 +203,7 @@ function isOfPlace(
     return (
       regionOf(knowledge, meant.id)?.word.en !== 'skin' || !isElsewhere(knowledge, meant.id, text)
     )
-  const bare = languageByScript(text) === 'zh' ? text.length <= longestBare : !/\s/.test(first.text)
+  const bare = languageByScript(text) === 'zh' ? text.length <= longestBareMember : !/\s/.test(first.text)
   return !bare || !isElsewhere(knowledge, meant.id, first.text, true)
 }
 

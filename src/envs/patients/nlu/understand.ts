@@ -245,7 +245,7 @@ function keepExamples(sentence: Sentence, matches: readonly PhraseMatch<LexiconE
 }
 
 /** Characters of the longest question that leaves out the part of the body it is about. */
-const longestBare = 8
+const longestBareQuestion = 8
 
 /** What a brief Chinese question asks of the part of the body that the one before it named: 眼睛红不红，分泌物多不多. */
 function inRegion(
@@ -258,7 +258,7 @@ function inRegion(
   const guess = topic?.guessed ? topic.finding : topic ? undefined : meaning.near
   const [region, ...others] = new Set(before.flatMap((one) => regionsIn(one.text)))
   if (guess === undefined || more.length > 0 || !region || others.length > 0) return meaning
-  if (text.length > longestBare || languageByScript(text) === 'en') return meaning
+  if (text.length > longestBareQuestion || languageByScript(text) === 'en') return meaning
   if (!isElsewhere(lexicon.knowledge, guess, region.word.zh, true)) return meaning
   const { topics, asides } = interpretText(lexicon, region.word.zh + text)
   return { ...nothing, topics, asides }
