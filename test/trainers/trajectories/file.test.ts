@@ -342,8 +342,8 @@ describe('the reader', () => {
   test('refuses another version, and says which it found and which it expected', async () => {
     const path = fresh()
     await withSchema(path, 'bedside-trajectories/3')
-    for (const read of [load(path), trajectoryInfo(path)])
-      await expect(read).rejects.toMatchObject({
+    for (const read of [load, trajectoryInfo])
+      await expect(read(path)).rejects.toMatchObject({
         code: 'bad-input',
         message: `${path}: expected a file of trajectories with schema bedside-trajectories/1 or bedside-trajectories/2, got bedside-trajectories/3`,
       })

@@ -203,7 +203,8 @@ function isOfPlace(
     return (
       regionOf(knowledge, meant.id)?.word.en !== 'skin' || !isElsewhere(knowledge, meant.id, text)
     )
-  const bare = languageByScript(text) === 'zh' ? text.length <= longestBareMember : !/\s/.test(first.text)
+  const bare =
+    languageByScript(text) === 'zh' ? text.length <= longestBareMember : !/\s/.test(first.text)
   return !bare || !isElsewhere(knowledge, meant.id, first.text, true)
 }
 
