@@ -8,7 +8,7 @@ import { answerRecap } from './nlg/answer-recap.js'
 import { answerAsides } from './nlg/aside-answers.js'
 import { answerConversation, denyPain, ownIdea } from './nlg/conversation.js'
 import { isPain } from './nlg/details.js'
-import { isTactful } from './nlg/disclosure.js'
+import { isTactful, withholds } from './nlg/disclosure.js'
 import { joinOnce, joinSentences, type Occasion, pickStockSentence } from './nlg/stock-sentences.js'
 import { isQuestionClause } from './nlu/acts.js'
 import { findAttributes, isGeneric } from './nlu/attributes.js'
@@ -91,7 +91,12 @@ function draftAnswer(
   if (kind === 'finding' || kind === 'attribute')
     return answerTopics(topics, most, input, parsed.asides)
   if (kind === 'open') return beside(parsed.asides, volunteerFindings(complaints, input), input)
-  const part = answerConversation(parsed, input)
+  const granted = input.knowledge.finding.get(parsed.granted ?? '')
+  if (granted && withholds(granted, input.utterance, input.context)) {
+    const text = pickStockSentence('withheld', input.context, input.utterance)
+    return { text, understood: 'withheld', told: [] }
+  }
+  const part = answerConversation(parsed, granted ? { ...input, granted: granted.id } : input)
   if (part) return part
   const [occasion, understood] = occasions[kind as keyof typeof occasions] // what `answerConversation` leaves
   const idea = kind === 'diagnosis-request' ? ownIdea(input.context) : undefined

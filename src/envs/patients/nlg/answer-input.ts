@@ -15,6 +15,8 @@ export interface AnswerInput {
   readonly utterance: string
   readonly absentPolicy: AbsentPolicy
   readonly context: PatientContext
+  /** The habit or allergy that the question takes for granted. */
+  readonly granted?: string
   /** What the reply says so far. */
   readonly saying?: string
   /** Whether this is one of several answers in a reply. */

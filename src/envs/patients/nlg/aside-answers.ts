@@ -134,6 +134,18 @@ function denyHabit({ also = [] }: Aside, input: AnswerInput): AsideAnswer | unde
     : { sentences: [sentence], told: [{ finding: finding.id, state: 'absent' }], how: 'answered' }
 }
 
+/** The denial of what a question takes for granted: "When was the reaction to penicillin?" of who is allergic to nothing. */
+function denyGranted({ after = [] }: Aside, input: AnswerInput): AsideAnswer | undefined {
+  const { knowledge, context, absentPolicy, granted = '' } = input
+  const finding = after.includes(granted) ? knowledge.finding.get(granted) : undefined
+  if (!finding || reportedState(finding, false, context, absentPolicy) !== 'absent')
+    return undefined
+  const sentence = findingSentence(finding, 'absent', context, { unasked: true })
+  return sentence === undefined
+    ? undefined
+    : { sentences: [sentence], told: [{ finding: granted, state: 'absent' }], how: 'answered' }
+}
+
 /** Asks a relative who they are. */
 const asksWho =
   /\bare you (?:his|her|the|their)\b|[您你]是.{0,5}(?:妈|爸|奶|爷|姥|母亲|父亲|家长|儿子|女儿|闺女|老伴|爱人|家属|什么人|谁)|(?:孩子|宝宝)的?(?:妈妈|爸爸)吧/i
@@ -165,6 +177,8 @@ function answerAside(aside: Aside, input: AnswerInput): AsideAnswer {
       how: 'answered',
     }
   }
+  const granted = own === undefined ? denyGranted(aside, input) : undefined
+  if (granted) return granted
   const habit = aside.detail ? denyHabit(aside, input) : undefined
   if (habit) return habit
   const carer = asksWho.test(input.utterance) ? introduceCarer(context) : undefined

@@ -109,7 +109,7 @@ export const example = /\b(?:such as|for example|for instance|like when)\b|比�
 
 /** Excludes one thing and asks for the rest: "apart from the fever, …". */
 export const exclusion =
-  /\b(?:apart from|aside from|other than|besides|except(?: for)?|not counting|leaving (?=(?:the|your|that|this)\b)|forget(?:ting)? (?=(?:about|the|your|that|this)\b)|never mind (?=(?:the|your|that|this)\b)|without the)\b|除了|除此|之外|以外/
+  /\b(?:apart from|aside from|other than|besides|except(?: for)?|not counting|leaving (?=(?:the|your|that|this)\b)|forget(?:ting)? (?=(?:about|the|your|that|this)\b)|never mind (?=(?:the|your|that|this)\b)|without the|the opposite of(?= (?:feeling|being|that)\b))\b|除了|除此|之外|以外/
 
 /** Mentions examinations in general. */
 export const examTalk =

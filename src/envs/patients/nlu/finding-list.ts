@@ -10,7 +10,10 @@ import {
   aJoined,
   type ListMember,
   type Meant,
+  namedInPlace,
+  nameInterrupted,
   nameWith,
+  readByItself,
   type Shared,
 } from './list-member.js'
 
@@ -29,6 +32,7 @@ const circumstance = new RegExp(
     String.raw`^(?:when|if|while|after|before|since|because|as|like|so that|until|that|which|who)\b`,
     String.raw`\b(?:such as|for example|for instance|like when)\b`,
     String.raw`\b(?:worse|better) (?:when|if|while) (?:you|he|she)\b`,
+    String.raw`\b(?:is|does|do|are) (?:it|that|they) (?:\w+ ){1,3}?(?:when|if|while) (?:you|he|she)\b`,
     '(?:的时候|之前|之后|以前|以后|时|后)$|^(?:像|如果|要是)|比如|例如|譬如',
   ].join('|'),
 )
@@ -127,6 +131,12 @@ function guessHeaded(context: SentenceContext, member: ListMember, { heads }: Sh
   return best?.similarity.value
 }
 
+/** Characters of the longest Chinese member that says nothing of where: 痒, 有血. */
+const longestBareMember = 2
+
+/** Characters of the longest one that is read for a name with small words inside: 头不疼. */
+const longestInterrupted = 4
+
 /** What one member asks for. */
 function matchMember(
   context: PhrasedSentence,
@@ -144,9 +154,15 @@ function matchMember(
   const short = language === 'en' && text.split(' ').length <= maxHead
   const above =
     short && inside.find((m) => context.lexicon.ancestors.get(chosen ?? '')?.has(m.value.id))
-  const named = above ? above.value.id : chosen
+  const bare = language === 'zh' && text.length <= longestBareMember
+  // 胳膊腿有没有麻、没劲 asks for the strength of the limbs.
+  const headed = bare ? nameWith(context, text, { ...shared, tails: [] }) : undefined
+  const named = headed ?? (above ? above.value.id : chosen)
   const pain = shared.heads.length > 0 && painWord.test(text)
   if (named !== undefined) return aFinding(named)
+  const brief = language === 'zh' && text.length <= longestInterrupted
+  const apart = brief && inside.length === 0 ? nameInterrupted(context, text) : undefined
+  if (apart !== undefined) return aFinding(apart)
   // Words that say nothing alone may with what they share: "any blood or mucus in the stool".
   if (isGeneric(text) && !pain) return aJoined(nameWith(context, text, { ...shared, heads: [] }))
   if (language === 'en') return matchEnglish(context, member, shared, pair)
@@ -187,8 +203,8 @@ function isOneQuestion(
   return shared.every((id) => id === undefined || id === value)
 }
 
-/** Characters of the longest Chinese member that says nothing of where: 痒, 有血. */
-const longestBareMember = 2
+/** An English member of one word that says nothing of where: "is it itchy", "itching". */
+const bareWord = /^(?:(?:is|are|it|they|any|been|does|do|feel|feeling|at all) )*\w+$/
 
 /** Whether what a member asks for is of the part of the body that it names, or for want of one the first: "Ears: discharge?". */
 function isOfPlace(
@@ -204,7 +220,9 @@ function isOfPlace(
       regionOf(knowledge, meant.id)?.word.en !== 'skin' || !isElsewhere(knowledge, meant.id, text)
     )
   const bare =
-    languageByScript(text) === 'zh' ? text.length <= longestBareMember : !/\s/.test(first.text)
+    languageByScript(text) === 'zh'
+      ? text.length <= longestBareMember
+      : !/\s/.test(first.text) || bareWord.test(text)
   return !bare || !isElsewhere(knowledge, meant.id, first.text, true)
 }
 
@@ -216,23 +234,37 @@ export interface FindingList {
   readonly asides: readonly string[]
 }
 
-/** What a list asks for, with a finding at least; undefined where the sentence is not a list of two or more. */
+/**
+ * What a list asks for, with a finding at least; undefined where the sentence is not a list of two or more.
+ * @param excluded the part of the sentence that says what is not asked for
+ */
 export function matchFindingList(
   context: PhrasedSentence,
   found: readonly FindingMatch[],
+  excluded?: { readonly from: number; readonly to: number },
 ): FindingList | undefined {
-  const members = splitMembers(context, found)
+  const { start } = context.sentence
+  const members = splitMembers(context, found).filter(
+    (one) => !excluded || one.start - start < excluded.from || one.end - start > excluded.to,
+  )
   const [first] = members
   if (!first || members.length < 2 || members.length > maxMembers) return undefined
   if (members.some(({ text }) => circumstance.test(text))) return undefined
   if (isOneQuestion(context, members, found)) return undefined
-  const meant = members.map((member, m) => {
+  const told = members.map((member, m) => {
     const shared = sharedWith(members, m)
     const one = matchMember(context, member, shared, found, members.length === 2)
-    if (isOfPlace(context, member, first, one)) return one
+    const place = namesRegion(first.text) ? first : members.at(-1)!
+    if (isOfPlace(context, member, place, one)) return one
     return languageByScript(member.text) === 'zh'
       ? aFinding(guessHeaded(context, member, shared))
-      : undefined
+      : namedInPlace(context, member, place)
+  })
+  // A list of two and what else is among them.
+  const listed = told.filter((one) => one !== undefined).length > 1
+  const meant = told.map((one, m) => {
+    const member = members[m]!
+    return one || isGeneric(member.text) ? one : readByItself(context, member, first, listed)
   })
   const { ancestors } = context.lexicon
   const ids = meant.map((one) => (one?.aside === false ? one.id : undefined))

@@ -13,6 +13,7 @@ import { foreignShare } from './chinese/foreign-words.js'
 import { fillers } from './features.js'
 import { isWholeIllness } from './focus.js'
 import type { Lexicon, LexiconEntry } from './lexicon.js'
+import type { SentenceMeaning } from './parsed-utterance.js'
 import type { Sentence } from './sentences.js'
 import type { SimilarityMatch } from './similarity.js'
 
@@ -69,6 +70,8 @@ export interface PhrasedSentence extends SentenceContext {
   readonly found: readonly FindingMatch[]
   /** It is about the patient's relatives. */
   readonly relatives: boolean
+  /** What a part of it asks as a question of its own. */
+  readonly alone?: (text: string) => SentenceMeaning
 }
 
 const hanAny = /\p{Script=Han}/u

@@ -42,6 +42,7 @@ import {
 } from './finding-match.js'
 import { attributeTopic, findingTopic, isWholeIllness } from './focus.js'
 import { namesRegion } from './follow-ups/regions.js'
+import { sequelAtOnce } from './follow-ups/sequels.js'
 import type { Lexicon, LexiconEntry } from './lexicon.js'
 import { nothing, type SentenceMeaning } from './parsed-utterance.js'
 import {
@@ -180,9 +181,18 @@ const latin = /\p{Script=Latin}/u
 /** A circumstance that the sentence begins with: "And with this headache, have you …". */
 const fronted =
   /^(?:(?:and|so|but|ok|okay|now) ){0,2}(?:along )?with (?=(?:this|that|the|your|these)\b)/
+/** The time that a sentence begins with. */
+const atStart =
+  /^(?:(?:and|so|but|ok|okay|now) ){0,2}(?:(?:thinking|going) back to )?(?:just |right )?(?:when|before|around when) (?:it|this|that|all this|all of this|they|(?:the|your) (?!last\b)\w+) (?:\w+ )?(?:came on|comes on|started|began|happened)\b/
 
 /** The part of a sentence that excludes something: "apart from the cough, …". */
-function excludedPart(text: string): ExcludedPart | undefined {
+function excludedPart({
+  read: { clauses },
+  sentence: { start, end, text },
+}: PhrasedSentence): ExcludedPart | undefined {
+  const clause = clauses.find((one) => one.start === start && one.end < end)
+  // "When it came on, did you go clammy?"
+  if (clause && atStart.test(text)) return { from: 0, to: clause.end - start, whole: false }
   const word = act.exclusion.exec(text) ?? fronted.exec(text)
   if (!word) return undefined
   const before = /之外|以外/.test(word[0])
@@ -251,6 +261,27 @@ function askedOfBefore(
   return symptoms ? { ...nothing, asides: [everBefore] } : undefined
 }
 
+/** What a sentence asks of a habit or an allergy beyond whether it is there: 戒过烟没有. */
+function grantedBy(
+  { lexicon, sentence: { text } }: PhrasedSentence,
+  { topics, asides }: SentenceMeaning,
+): SentenceMeaning | undefined {
+  const [topic, ...more] = topics
+  if (!topic || more.length + asides.length > 0 || lexicon.exactQuestion(text) !== undefined)
+    return undefined
+  const id = sequelAtOnce(lexicon.knowledge, text, topic.finding)
+  return id === undefined ? undefined : { ...nothing, asides: [id], granted: topic.finding }
+}
+
+/** The pain that a Chinese sentence begins with, and where its name ends: 胸疼一开始是怎么来的. */
+function complaintOf({ lexicon, sentence, found }: PhrasedSentence) {
+  const first = found.find(({ value }) => {
+    const { kind, type, attribute, name } = lexicon.knowledge.finding.get(value.id) ?? {}
+    return kind === 'symptom' && type === 'bool' && !attribute && /[疼痛]/.test(name?.zh ?? '')
+  })
+  return first && { id: first.value.id, end: first.end - sentence.start }
+}
+
 /** 月经什么时候来的 asks for the periods, and not when the patient came. */
 const ofPeriods = /月经|例假|大姨妈/
 
@@ -265,10 +296,15 @@ export function interpretSentence(given: PhrasedSentence): SentenceMeaning {
   if (aside !== undefined && lexicon.exactQuestion(text) === undefined)
     return { ...nothing, asides: [aside] }
   const choice = onsetChoice.exec(text)
+  const own = choice || goesTo.test(text) ? complaintOf(given) : undefined
+  if (choice && own !== undefined && choice.index > own.end)
+    return { ...nothing, topics: [attributeTopic(lexicon.knowledge, own.id, 'onset')] }
   if (choice && !here.some((match) => match.start - sentence.start < choice.index))
     return { ...nothing, loose: ['onset'] }
   if (goesTo.test(text) && inquires && lexicon.exactQuestion(text) === undefined)
-    return { ...nothing, loose: ['radiation'] }
+    return own && !attributeTopic(lexicon.knowledge, own.id, 'radiation').missing
+      ? { ...nothing, topics: [attributeTopic(lexicon.knowledge, own.id, 'radiation')] }
+      : { ...nothing, loose: ['radiation'] }
   const illnesses = illnessesOfRelatives(given)
   const ofOthers = askedOfOthers(given, illnesses)
   if (ofOthers) return ofOthers
@@ -289,6 +325,8 @@ export function interpretSentence(given: PhrasedSentence): SentenceMeaning {
   if (meaning.loose.length > 0 && (!says || checksDuration(text))) return meaning
   const treatment = askedOfTreatment(given) ?? askedOfBefore(given, meaning)
   if (treatment) return treatment
+  const granted = grantedBy(given, meaning)
+  if (granted) return granted
   const other = named ? askedOfSelf(given, meaning) : []
   if (other.length > 0) return { ...nothing, asides: other }
   const spoken = findAsides(given, here, named, (id) => {
@@ -434,7 +472,7 @@ function interpretNamed(
   const { start, text } = sentence
   const open =
     act.openQuestion.test(text) && !act.wholeIllness.test(text) && !act.pastTrouble.test(text)
-  const excludes = excludedPart(text)
+  const excludes = excludedPart(given)
   const about = found.filter(
     (match) =>
       !details.includes(match) &&
@@ -445,7 +483,7 @@ function interpretNamed(
   if (ofSpell) return { ...nothing, loose: ['spell'] }
   // "What has been going on?" is about the whole illness too, "anything apart from the fever?" about the rest.
   if (open && about.length === 0) return nothing
-  const list = matchFindingList(given, about)
+  const list = matchFindingList(given, about, excludes)
   if (list) {
     const meaning = topics(list.findings, true)
     const joined = meaning.topics.map((topic) =>

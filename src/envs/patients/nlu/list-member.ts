@@ -1,7 +1,14 @@
 /** A member of a list of findings, and what it may share with the others. */
 import { findPhrases, normaliseText } from '../../../text/phrase-search.js'
+import { isQuestionClause } from './acts.js'
 import { findInterrupted } from './chinese/infixes.js'
-import { isFindingMatch, type SentenceContext } from './finding-match.js'
+import {
+  isFindingMatch,
+  languageByScript,
+  type PhrasedSentence,
+  type SentenceContext,
+} from './finding-match.js'
+import { isElsewhere, regionsIn } from './follow-ups/regions.js'
 
 /** A member of a list, and whether a conjunction precedes it. */
 export interface ListMember {
@@ -56,3 +63,64 @@ export const aJoined = (id: string | undefined): Meant =>
 /** What a member asks for that asks for a finding, or for nothing. */
 export const aFinding = (id: string | undefined): Meant =>
   id === undefined ? undefined : { id, aside: false }
+
+/** The finding that a Chinese member names with small words inside: 头不疼. */
+export const nameInterrupted = (
+  { lexicon, fits }: SentenceContext,
+  text: string,
+): string | undefined => {
+  const read = normaliseText(text)
+  return findInterrupted(lexicon.tree(text), text, read.clauses[0]!)
+    .filter(isFindingMatch)
+    .find(({ value }) => fits(value.id))?.value.id
+}
+
+/** The finding that a bare English member names with the part of the body that another member names: "is it itchy" of an eye. */
+export function namedInPlace(
+  context: PhrasedSentence,
+  { text }: ListMember,
+  place: ListMember,
+): Meant {
+  const [region] = regionsIn(place.text)
+  const word = text.split(' ').at(-1) ?? ''
+  const { alone, fits } = context
+  if (!region || !alone || word === '') return undefined
+  for (const { topics } of [
+    `any ${word} ${region.word.en}`,
+    `is your ${region.word.en} ${word}`,
+  ].map(alone)) {
+    const [topic, ...more] = topics
+    if (topic && !topic.guessed && more.length === 0 && fits(topic.finding))
+      return aFinding(topic.finding)
+  }
+  return undefined
+}
+
+/**
+ * What a member asks for that is read as a question of its own: what it names, and no guess.
+ * @param listed whether others are members of a list; if not, only what is of the part of the body that is named counts
+ */
+export function readByItself(
+  { alone, fits, relatives, lexicon, sentence }: PhrasedSentence,
+  { text }: ListMember,
+  first: ListMember,
+  listed: boolean,
+): Meant {
+  if (!alone || relatives) return undefined
+  const chinese = languageByScript(text) === 'zh'
+  const place = regionsIn(first.text).length > 0 ? first.text : sentence.text
+  const [region] = regionsIn(text).length === 0 ? regionsIn(place) : []
+  const placed = chinese && region ? [region.word.zh + text] : []
+  const itself = chinese ? text : isQuestionClause(text) ? text : `any ${text}`
+  const readings = listed ? [...placed, itself] : placed
+  for (const { topics, asides } of readings.map(alone)) {
+    const [topic, ...more] = topics
+    const elsewhere = topic && region && isElsewhere(lexicon.knowledge, topic.finding, place, true)
+    if (topic && !topic.guessed && more.length === 0 && fits(topic.finding) && !elsewhere)
+      return aFinding(topic.finding)
+    const [aside, ...others] = topic ? [] : asides
+    if (aside !== undefined && others.length === 0 && !lexicon.knowledge.aside.get(aside)?.act)
+      return { id: aside, aside: true }
+  }
+  return undefined
+}

@@ -33,6 +33,8 @@ export interface ParsedUtterance {
   readonly near?: string
   /** The finding it goes on about, where what it asks of it is not known. */
   readonly of?: string
+  /** The habit or allergy that it takes for granted: "Have you tried to give up the cigarettes?". */
+  readonly granted?: string
   /** Where it is a recap; its topics are what it names. */
   readonly recap?: Recap
   /** Its questions one by one, where it has several. */
@@ -65,6 +67,8 @@ export interface SentenceMeaning {
   readonly asides: readonly string[]
   /** A finding it was similar enough to, to ask what was meant. */
   readonly near?: string
+  /** The habit or allergy that it takes for granted. */
+  readonly granted?: string
   /** It asks what the patient has come with. */
   readonly opens?: boolean
 }

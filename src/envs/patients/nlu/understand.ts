@@ -154,6 +154,30 @@ const nameTopic = (lexicon: Lexicon, text: string): ParsedUtterance | undefined 
     .map((corrected) => interpretText(lexicon, corrected))
     .find(({ topics }) => topics.some(({ guessed }) => !guessed))
 
+/** Characters of the longest Chinese question that is corrected though it says something. */
+const longestCorrected = 16
+/** Corrections of one text that are read. */
+const mostCorrections = 2
+/** Readings that say little: 皮肤样不样 is of the skin in general. */
+const saysLittle = ({ kind, topics, asides }: ParsedUtterance): boolean =>
+  topics.every(isGuessed) &&
+  (['finding', 'courtesy', 'unmodelled', 'ambiguous', 'unclear'].includes(kind) ||
+    (kind === 'aside' && asides.every((id) => id.endsWith('-general'))))
+
+/** What a short Chinese text names with a homophone corrected, where as written it names nothing: 渡子疼不疼. */
+function nameHomophone(
+  lexicon: Lexicon,
+  text: string,
+  written: ParsedUtterance,
+): ParsedUtterance | undefined {
+  if (text.length > longestCorrected || !saysLittle(written)) return undefined
+  return lexicon
+    .correctHomophones(text)
+    .slice(0, mostCorrections)
+    .map((corrected) => interpretText(lexicon, corrected))
+    .find(({ kind, topics }) => kind === 'finding' && !topics.some(isGuessed))
+}
+
 /** What is no more than a hesitation or the dots of a pause. */
 const silence: ParsedUtterance = {
   questions: 0,
@@ -169,6 +193,10 @@ const isSilence = (text: string, utterance: string): boolean =>
   !/[\p{L}\p{N}]/u.test(text) &&
   (/[\p{L}\p{N}]/u.test(utterance) || /^\s*[.,…][\s.,…]*$/.test(utterance))
 
+/** Words of the longest English text that is looked at for typing errors though it reads as a courtesy. */
+const longestMisspelt = 12
+const isShortText = (text: string): boolean => text.split(' ').length <= longestMisspelt
+
 /** Interprets an utterance as written; if that fails, with its spelling and then its homophones corrected. */
 function interpret(lexicon: Lexicon, utterance: string): ParsedUtterance {
   const whole = utterance.slice(0, maxLength)
@@ -181,8 +209,11 @@ function interpret(lexicon: Lexicon, utterance: string): ParsedUtterance {
   const aside = written.kind === 'aside' && (english || !namesAside(lexicon, text))
   const guessed = written.topics.length > 0 && written.topics.every(isGuessed)
   const idle = english && written.speech === 'agreement'
-  const doubtful = aside || (english && guessed) || idle
+  const misspelt = english && ['courtesy', 'open'].includes(written.kind) && isShortText(text)
+  const doubtful = aside || (english && guessed) || idle || misspelt
   if (text.length > maxFuzzyLength) return written
+  const meant = english ? undefined : nameHomophone(lexicon, text, written)
+  if (meant) return meant
   if (!(doubtful || isVague(written)))
     return guessed ? (nameTopic(lexicon, text) ?? written) : written
   if (!doubtful && (isAside(lexicon, text) || namesNear(lexicon, text, written))) return written
@@ -244,6 +275,9 @@ function keepExamples(sentence: Sentence, matches: readonly PhraseMatch<LexiconE
     : sentence
 }
 
+/** Asks whether it hurts, and not where. */
+const barePain = /^(?:还|也|会|有点?)?(?:疼不疼|疼吗|疼么|疼)$/
+
 /** Characters of the longest question that leaves out the part of the body it is about. */
 const longestBareQuestion = 8
 
@@ -257,11 +291,34 @@ function inRegion(
   const [topic, ...more] = meaning.topics
   const guess = topic?.guessed ? topic.finding : topic ? undefined : meaning.near
   const [region, ...others] = new Set(before.flatMap((one) => regionsIn(one.text)))
-  if (guess === undefined || more.length > 0 || !region || others.length > 0) return meaning
+  if (more.length > 0 || !region || others.length > 0 || regionsIn(text).length > 0) return meaning
   if (text.length > longestBareQuestion || languageByScript(text) === 'en') return meaning
-  if (!isElsewhere(lexicon.knowledge, guess, region.word.zh, true)) return meaning
+  // 有没有味儿 is of the breath only where nothing else was named.
+  const bare = guess === undefined && !topic && (meaning.asides.length === 1 || barePain.test(text))
+  if (
+    !bare &&
+    (guess === undefined || !isElsewhere(lexicon.knowledge, guess, region.word.zh, true))
+  )
+    return meaning
   const { topics, asides } = interpretText(lexicon, region.word.zh + text)
+  if (bare && (topics.length === 0 || topics.some(isGuessed))) return meaning
   return { ...nothing, topics, asides }
+}
+
+/** What a part of a sentence asks as a question of its own, whatever the others are. */
+function readAlone(lexicon: Lexicon, text: string): SentenceMeaning {
+  const read = normaliseText(text)
+  const [sentence, ...more] = splitSentences(read)
+  if (!sentence || more.length > 0) return nothing
+  const asked = lexicon.exactQuestion(read.text)
+  if (asked !== undefined) return { ...nothing, topics: [{ finding: asked }] }
+  const matches = findPhrases(lexicon.tree(read.text), read).filter(
+    ({ start }) => !isInsideWord(read.text, start),
+  )
+  const whole = { ...sentence, inquires: true }
+  return interpretSentence(
+    matchPhrases(lexicon, read, whole, addInterrupted(lexicon, read, matches), false),
+  )
 }
 
 /** What the sentences of a text ask, and the phrases in it. */
@@ -280,9 +337,8 @@ function readSentences(lexicon: Lexicon, read: NormalisedText, sentences: readon
     sentences.some((one, s) => one.end === end && theirs[s] === true),
   )
   const meanings = heard.map((s, h) => {
-    const meaning = interpretSentence(
-      matchPhrases(lexicon, read, s, matches, relatives[h] === true),
-    )
+    const phrased = matchPhrases(lexicon, read, s, matches, relatives[h] === true)
+    const meaning = interpretSentence({ ...phrased, alone: (text) => readAlone(lexicon, text) })
     return inRegion(lexicon, meaning, s.text, heard.slice(0, h))
   })
   return { matches, meanings, heard }
@@ -452,6 +508,30 @@ function onlyTells({ text, clauses }: NormalisedText, sentences: readonly Senten
   return clauses.length > 1 && !(act.isQuestionClause(last) || act.hasQuestionWord(last))
 }
 
+/**
+ * What a sentence asks of the symptom that the sentences before it only mention: nobody asks back whether that is meant.
+ * "Double vision, you say. Does it go away if you cover one eye?"
+ */
+function ofMentioned(
+  lexicon: Lexicon,
+  read: NormalisedText,
+  { matches, meanings, heard }: ReturnType<typeof readSentences>,
+  n: number,
+): Pick<ParsedUtterance, 'kind' | 'topics' | 'of'> | undefined {
+  const [near, sentence] = [meanings[n]?.near, heard[n]]
+  // Only what is told, not what is asked.
+  const told = matches.filter(
+    (one) => !heard.some(({ start, end }) => start <= one.start && one.start < end),
+  )
+  const of = near && sentence && mentionedBefore(lexicon, read, told, sentence.start)
+  if (near === undefined || of === undefined) return undefined
+  if (near === of) return { kind: 'unmodelled', topics: [], of }
+  const { attribute } = lexicon.knowledge.finding.get(near) ?? {}
+  return attribute !== undefined && lexicon.ancestors.get(near)?.has(of)
+    ? { kind: 'finding', topics: [{ finding: near, of, attribute, guessed: true }] }
+    : undefined
+}
+
 /** Interprets a text that is neither a recap nor a plan, by its sentences. */
 function interpretSentences(
   lexicon: Lexicon,
@@ -470,7 +550,9 @@ function interpretSentences(
   }
   if (meanings.some(({ opens }) => opens))
     return { ...none, asides: withoutCourtesies(lexicon, asides), ...parts, kind: 'open' }
-  if (asides.length > 0) return { ...none, asides, ...parts, kind: 'aside' }
+  const granted = meanings.find((one) => one.granted !== undefined)?.granted
+  if (asides.length > 0)
+    return { ...none, asides, ...parts, ...(granted && { granted }), kind: 'aside' }
   const found = classifyAct(read.text, sentences, matches)
   if (found.kind === 'exam-request' && lexicon.knowledge.aside.has(testsAside))
     if (sentences.some(({ inquires, text: one }) => inquires && act.pastExam.test(one)))
@@ -481,11 +563,15 @@ function interpretSentences(
     return { ...none, loose, about: read.text, ...parts, kind: 'attribute' }
   if (vague && found.kind !== 'courtesy' && onlyTells(read, sentences))
     return { ...none, ...parts, kind: 'courtesy', speech: 'agreement' }
-  const near = meanings.find((one) => one.near !== undefined)?.near
+  const nearest = meanings.findIndex((one) => one.near !== undefined)
+  const near = meanings[nearest]?.near
   const expects = expectation(sentences)
+  const unread = found.kind === 'unclear' || found.kind === 'unmodelled'
+  const mentioned = unread ? ofMentioned(lexicon, read, heard, nearest) : undefined
+  if (mentioned) return { ...none, ...mentioned, expects, ...parts }
   // A long turn is told or explained more than it is asked: nobody asks back what every word of it meant.
   const long = languageByScript(read.text) === 'en' && read.text.length > longTurn
-  if (near !== undefined && !long && (found.kind === 'unclear' || found.kind === 'unmodelled'))
+  if (near !== undefined && !long && unread)
     return { ...none, near, expects, ...parts, kind: 'ambiguous' }
   return { ...none, ...found, ...parts, ...(found.kind === 'unmodelled' ? { expects } : {}) }
 }

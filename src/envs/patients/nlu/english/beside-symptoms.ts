@@ -4,6 +4,7 @@
  */
 import type { Knowledge } from '../../../../knowledge/knowledge.js'
 import { isAsideMatch } from '../asides.js'
+import { type AskedAttribute, looseAttribute } from '../attributes.js'
 import type { PhrasedSentence, SentenceContext } from '../finding-match.js'
 import { attributeTopic } from '../focus.js'
 import { nothing, type SentenceMeaning } from '../parsed-utterance.js'
@@ -94,6 +95,15 @@ const circumstances: ReadonlySet<string> = new Set([
   ],
 ])
 
+/** What the clauses before the one with a circumstance ask for: "What is it like, and does it hurt more when you cough?". */
+const askedFirst = (
+  { read: { text, clauses }, sentence: { start } }: PhrasedSentence,
+  from: number,
+): readonly AskedAttribute[] =>
+  clauses
+    .filter((clause) => clause.start >= start && clause.end <= start + from)
+    .flatMap((clause) => looseAttribute(text.slice(clause.start, clause.end)) ?? [])
+
 /** What a sentence means that asks what makes it better or worse; undefined for another. */
 export function changesAsked(
   given: PhrasedSentence,
@@ -101,16 +111,20 @@ export function changesAsked(
   spoken: readonly string[],
 ): SentenceMeaning | undefined {
   const { lexicon, sentence, found } = given
-  const { attributes, from } = whatChanges(sentence.text)
+  const { attributes, from, occasion } = whatChanges(sentence.text)
   const before = found.filter(({ start }) => start - sentence.start < from)
   // "What makes your headache worse?" names the symptom within what it asks.
   const detail = meaning.topics.some(({ attribute }) => attributes.some((one) => one === attribute))
-  const asked = detail || (meaning.topics.length > 0 && before.length > 0)
+  // "Does it hurt when you swallow?" is like a question for that.
+  const own = occasion && meaning.topics.some(({ guessed }) => guessed)
+  const asked = detail || (meaning.topics.length > 0 && (before.length > 0 || own))
   if (attributes.length === 0 || asked || spoken.some((id) => !circumstances.has(id)))
     return undefined
   const symptom = before.find(({ value }) => isSymptom(given, value.id))?.value.id
   if (symptom === undefined)
-    return meaning.loose.length > 0 ? meaning : { ...nothing, loose: attributes }
+    return meaning.loose.length > 0
+      ? meaning
+      : { ...nothing, loose: [...new Set([...askedFirst(given, from), ...attributes])] }
   const topics = attributes.map((one) => attributeTopic(lexicon.knowledge, symptom, one))
   return { ...nothing, topics }
 }

@@ -108,7 +108,8 @@ export function spokenTopic(given: PhrasedSentence): SentenceMeaning | undefined
     return { ...nothing, topics: [attributeTopic(lexicon.knowledge, 'recent-travel', 'site')] }
   // "Trouble with your heart before?" is of an illness of old.
   const ofOld = found.some(({ value }) => finding.get(value.id)?.kind === 'antecedent')
-  if (finding.has('previous-episodes') && !ofOld && before.test(text))
+  const history = here.some((one) => isAsideMatch(one) && one.value.id.endsWith('-history'))
+  if (finding.has('previous-episodes') && !ofOld && !history && before.test(text))
     return { ...nothing, topics: [{ finding: 'previous-episodes' }] }
   return undefined
 }

@@ -99,13 +99,25 @@ export function onlyPlans(
 
 const changing =
   /\b(?:ma(?:ke|kes|king|de)|bring(?:s|ing)?|brought|sets?|help(?:s|ed)?|ease[sd]?)\b.{0,40}\b(better|worse|easier|on|off)\b|\b(better|worse|easier) (?:when|if|with|after|by|lying|sitting|standing|first thing|at night)\b/
+/** Asks whether what was spoken of is there at some occasion: "does it hurt more when you cough?", "is it sore if you press it?". */
+const atOccasion =
+  /\b(?:is|are|does|do|did|was) (?:it|that|this|they|the pain) (?:\w+ ){0,2}?(?:hurt|ache|sting|burn|throb|catch|painful|sore|tender|worse|come on|start|happen)(?: \w+){0,2}? (?:when|if|after) (?=you\b|he\b|she\b|i\b|we\b|any|some|it\b|\w+ing\b)/
 
 /** What a question about better and worse asks for, and where its circumstances begin: "Is it worse when …?". */
 export function whatChanges(text: string): {
   readonly attributes: readonly ('aggravating' | 'relieving')[]
   readonly from: number
+  /** Whether it only asks if it is there at an occasion. */
+  readonly occasion?: true
 } {
   const match = changing.exec(text)
+  const occasion = match ? null : atOccasion.exec(text)
+  if (occasion)
+    return {
+      attributes: ['aggravating'],
+      from: occasion.index + occasion[0].length,
+      occasion: true,
+    }
   if (!match) return { attributes: [], from: text.length }
   const [found, made, when] = match
   const from = match.index + (when === undefined ? 0 : found.length)

@@ -34,6 +34,7 @@ import {
 import { hadBefore } from './before.js'
 import { ofDenied } from './denied.js'
 import {
+  aboutTopic,
   asksPain,
   detailOfTopic,
   foreignDetail,
@@ -196,6 +197,10 @@ function moreOfFollowed({
     followed.includes(id),
   )
   if (of === undefined) return undefined
+  const { attribute } = knowledge.finding.get(alone.near) ?? {}
+  // "Is that at rest, or when you climb stairs?" asks for the detail that it is like.
+  if (of !== alone.near && attribute !== undefined && findAttributes(text).includes(attribute))
+    return aboutTopic(alone, { finding: alone.near, of, attribute, guessed: true })
   const { near: _near, ...rest } = alone
   return { ...rest, kind: 'unmodelled', of }
 }

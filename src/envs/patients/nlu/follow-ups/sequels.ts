@@ -5,7 +5,7 @@ import { containsPhrase, normaliseText } from '../../../../text/phrase-search.js
 import { openingPolarity } from '../../../../text/reply-openings.js'
 import { type AskedAttribute, findAttributes } from '../attributes.js'
 import { languageByScript } from '../finding-match.js'
-import { isWholeIllness, lastHistory, lastPresent } from '../focus.js'
+import { findAncestors, isWholeIllness, lastHistory, lastPresent } from '../focus.js'
 import type { ParsedUtterance } from '../parsed-utterance.js'
 import { contactFinding } from '../people.js'
 import {
@@ -135,6 +135,25 @@ export function sequelOf({ knowledge, text }: FollowUp, topics: readonly string[
   return undefined
 }
 
+/** Sequels of a habit or an allergy that a sentence can ask for together with it: "Have you tried to give up the cigarettes?". */
+const askedAtOnce: readonly (readonly [id: string, asks: RegExp])[] = [
+  ['smoking-stop', /\b(?:give|given|giving) (?:it |them )?up\b|\b(?:quit|quitting|stopp?ing)\b|戒/],
+  ['drinking-stop', /\b(?:cut|cutting) (?:down|back)\b|\b(?:give|given|giving) (?:it )?up\b|戒/],
+  [
+    'allergy-when',
+    /\bhow long ago\b|\bwhat year\b|\bwhen (?:was|did) (?:that|it|you (?:find|react|have))\b|哪(?:一)?年|什么时候(?:发现|的事|过敏)|多久以前/,
+  ],
+  ['habit-since', /\bhow (?:long|many years)\b(?!.*\bago\b)|多少年|几年|多久/],
+]
+
+/** The sequel of a habit or an allergy that a text in normal form asks for together with it; undefined for any other text. */
+export const sequelAtOnce = (
+  { aside }: Knowledge,
+  text: string,
+  finding: string,
+): string | undefined =>
+  askedAtOnce.find(([id, asks]) => aside.get(id)?.after?.includes(finding) && asks.test(text))?.[0]
+
 /** Letters of a phrase from which it counts against the words of another topic. */
 const telling = { en: 12, zh: 4 } as const
 
@@ -232,6 +251,16 @@ function inHistory(
 const ofPerson =
   /\b(?:who|whos|whose|which (?:one|side|of them)|how old|what age|mothers? or|mother|father)\b|\bwhat (?:was it|happened|did)\b|谁|哪边|多大/
 
+/** Whether a question guessed to be about a symptom names that symptom: "tell me about the rash: where is it?". */
+const namesItsSymptom = ({ knowledge, reader, text, alone }: FollowUp): boolean => {
+  const named = reader.named(text)
+  return alone.topics.some(({ finding }) =>
+    [finding, ...findAncestors(knowledge, finding)].some(
+      (id) => named.includes(id) && !isWholeIllness(knowledge, id),
+    ),
+  )
+}
+
 /** "What's its name, and what's it for?" of a medicine, a habit or a journey that was told. */
 function moreOfHistory(given: FollowUp): ParsedUtterance | undefined {
   const { knowledge, context, text, alone } = given
@@ -239,7 +268,7 @@ function moreOfHistory(given: FollowUp): ParsedUtterance | undefined {
   const kind = of === undefined ? undefined : knowledge.finding.get(of)?.kind
   if (of === undefined || !goesOn(text) || !(isElliptic(alone, text) || saysLittle(given, kind)))
     return undefined
-  if (!(isOfThird(given) || saysLittle(given, kind))) return undefined
+  if (!(isOfThird(given) || saysLittle(given, kind)) || namesItsSymptom(given)) return undefined
   if ((kind === 'family' || of === contactFinding) && ofPerson.test(text))
     return { ...alone, kind: 'finding', topics: [{ finding: of }], loose: [], asides: [] }
   const cues = ofHistory.flatMap(([one, cue]) => (cue.test(text) ? [one] : []))
