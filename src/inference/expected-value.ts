@@ -12,7 +12,7 @@ import type { Evidence } from './evidence.js'
 import type { DoneExams, ExamOutcomes } from './exam-outcomes.js'
 import { expectOverAvailability, indexExamOutcomes } from './exam-outcomes.js'
 import { diseaseFamilies, likelihoodFunction } from './finding-families.js'
-import type { Model } from './generative-model.js'
+import { isUnforgettable, type Model } from './generative-model.js'
 import { informationBatch } from './information-batch.js'
 import type { OutcomeTables } from './outcome-tables.js'
 import {
@@ -152,8 +152,10 @@ function valueContext(knowledge: Knowledge, model: Model, noise: Case['noise']) 
     return f >= 0 && known.evidence[f] === 0 ? f : -1
   }
   /** P(the finding's state is revealed): below 1 where a patient may have forgotten it. */
-  const revealed = (f: number): number =>
-    model.nodes[f]!.finding.knownBy === 'patient' ? 1 - noise.forget : 1
+  const revealed = (f: number): number => {
+    const { finding } = model.nodes[f]!
+    return finding.knownBy === 'patient' && !isUnforgettable(finding) ? 1 - noise.forget : 1
+  }
   const order = indexExamOutcomes({ knowledge, model })
   return { knowledge, tables, open, revealed, order, single: singleInformation(model, tables) }
 }

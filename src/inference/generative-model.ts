@@ -317,6 +317,13 @@ export const isInapplicable = (
     who.age !== undefined &&
     (who.age < ages[0] || Math.floor(who.age) > ages[1]))
 
+/** Whether everybody knows a finding of theirs at least roughly: how long the illness has lasted. */
+export const isUnforgettable = ({
+  attribute,
+  parent,
+}: Pick<FindingDefinition, 'attribute' | 'parent'>): boolean =>
+  attribute === 'duration' && parent === undefined
+
 /** Whether a finding can be the chief complaint: a boolean root that the patient knows and somebody comes with. */
 export const canBeComplaint = ({ rates }: Node): boolean => rates !== undefined
 

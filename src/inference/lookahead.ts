@@ -3,6 +3,7 @@
 import { expandPanel } from '../knowledge/knowledge.js'
 import { type Belief, type BeliefContext, conditionBelief } from './belief.js'
 import { reportedStateCount } from './evidence.js'
+import { isUnforgettable } from './generative-model.js'
 
 /** One possible outcome of a question or an examination. */
 export interface PredictedOutcome {
@@ -57,7 +58,8 @@ export function predictAnswers(
 ): readonly PredictedOutcome[] {
   const f = context.model.index.get(finding)
   if (f === undefined) return [{ probability: 1, belief }]
-  const patient = context.model.nodes[f]!.finding.knownBy === 'patient'
+  const { finding: definition } = context.model.nodes[f]!
+  const patient = definition.knownBy === 'patient' && !isUnforgettable(definition)
   const states = revealedStates(context, belief, f)
   return withProbability(patient ? context.remembered : 1, belief, states)
 }

@@ -93,6 +93,7 @@ export function indexKnowledge(files: readonly KnowledgeFile[]): Knowledge {
       yields: exam.yields ?? [],
       unavailableP: exam.unavailableP ?? 0,
       validHours: exam.validHours ?? 24,
+      instead: exam.instead ?? { zh: [], en: [] },
     })),
   )
   const actions = files.flatMap((file) => file.actions ?? [])

@@ -236,6 +236,8 @@ const examDefinitionSchema = (z: typeof Zod, { Code, Both, MaybeEmptyLists, Id }
     yields: z.array(Id).optional(),
     unavailableP: z.number().min(0).lt(1).optional(),
     validHours: z.number().positive().optional(),
+    /** Names of tests that are not done here, in whose place it is; the report says so. */
+    instead: MaybeEmptyLists.optional(),
   })
 
 /** A topic of doctors' utterances that no finding answers, and what the patient answers. */

@@ -25,8 +25,12 @@ function stripRequest(text: string): string {
   return core === '' ? text : core
 }
 
+/** Names of the tests in whose place an examination is done. */
+const othersOf = ({ instead }: ExamDefinition): readonly string[] => [...instead.zh, ...instead.en]
+
 function* allNames(exam: ExamDefinition): Generator<string> {
   yield* [exam.name.zh, exam.name.en, ...exam.aliases.zh, ...exam.aliases.en, exam.id]
+  yield* othersOf(exam)
 }
 
 const indexNames = perKnowledge(({ exams }): ExamNames => {
@@ -51,6 +55,21 @@ export function findExam(knowledge: Knowledge, order: string): ExamDefinition | 
   for (const { start, end, value } of findPhrases(names.tree, read))
     if (end - start > (longest?.length ?? 0)) longest = { length: end - start, exam: value }
   return longest?.exam
+}
+
+/** The longest of some names that a text in normal form holds. */
+const longestIn = (text: string, names: Iterable<string>): string =>
+  [...names]
+    .filter((name) => text.includes(normaliseText(name).text))
+    .reduce((a, b) => (b.length > a.length ? b : a), '')
+
+/** The test that an order names in whose place the examination is done: spirometry, where only a peak flow is. */
+export function otherTest(exam: ExamDefinition, order: string): string | undefined {
+  const { text } = normaliseText(order, 500)
+  const { zh, en } = exam.aliases
+  const other = longestIn(text, othersOf(exam))
+  const own = longestIn(text, [exam.name.zh, exam.name.en, ...zh, ...en])
+  return other.length > own.length ? other : undefined
 }
 
 /** What joins the examinations of an order. */

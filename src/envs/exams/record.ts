@@ -9,7 +9,7 @@ import { expandPanel } from '../../knowledge/knowledge.js'
 import { pick } from '../../seed.js'
 import type { Language, RevealedFinding } from '../../turn.js'
 import { wording } from '../wording.js'
-import { findExam, splitOrder } from './orders.js'
+import { findExam, otherTest, splitOrder } from './orders.js'
 
 /** Options of `recordExams`. */
 export interface RecordExamsOptions {
@@ -35,6 +35,12 @@ const unavailable: { readonly [language in Language]: readonly string[] } = {
 const unremarkable: { readonly [language in Language]: string } = {
   en: 'No abnormality found.',
   zh: '未见异常。',
+}
+
+/** Said before the report of an examination that is done in place of the one ordered. */
+const notAsOrdered: { readonly [language in Language]: (test: string) => string } = {
+  en: (test) => `No ${test} here; done in its place: `,
+  zh: (test) => `这里不做${test}，改做：`,
 }
 
 /** The result of one examination; no `told` where it is unavailable. */
@@ -148,7 +154,9 @@ export function recordExams({ knowledge, repeatMoney = 0 }: RecordExamsOptions):
       (member) => carryOut(knowledge, member, context) ?? [],
     )
     if (parts.length === 0) return undefined
-    const text = parts.map((part) => part.text).join(context.language === 'en' ? ' ' : '')
+    const reported = parts.map((part) => part.text).join(context.language === 'en' ? ' ' : '')
+    const other = otherTest(exam, order)
+    const text = other ? notAsOrdered[context.language](other) + reported : reported
     const done = parts.filter(({ told }) => told !== undefined)
     const told = done.flatMap((part) => part.told ?? [])
     const exams = done.flatMap((part) => (part.exam === exam.id ? expandPanel(exam) : [part.exam]))

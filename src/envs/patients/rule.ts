@@ -109,7 +109,7 @@ function ruleReplies({
         asked,
       },
     })
-    if (asked.length > 0 && losesThread(theme, asked, context)) {
+    if (asked.length > 0 && losesThread(theme, asked, context, utterance)) {
       const text = pickStockSentence('again-please', context, utterance)
       return reply({ text, understood: 'unclear', told: [] })
     }

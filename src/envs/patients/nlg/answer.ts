@@ -14,6 +14,7 @@ import type { Topic } from '../nlu/focus.js'
 import type { AnswerDraft, AnswerInput } from './answer-input.js'
 import { answerAsides, moreOfTopics } from './aside-answers.js'
 import { asksTheSame } from './asked-again.js'
+import { biographySentence } from './biography-sentences.js'
 import { detailSentence, ownDetail } from './details.js'
 import { findingsToVolunteer, wasReported, withholds } from './disclosure.js'
 import { closedGateSentence, findingSentence, isOpenQuestion } from './finding-sentences.js'
@@ -163,6 +164,8 @@ function answerTopic(topic: Topic, input: AnswerInput): Answer | undefined {
   if (topic.missing) return answerDefault(topic, finding, input)
   if (finding.knownBy === 'exam' && !context.view.findings.has(finding.id))
     return because('exam-only', 'exam-only')
+  // "Burning or discharge down below?" asks a man of what he can have.
+  if (isRuledOut(finding, context) && topic.joined) return undefined
   if (isRuledOut(finding, context))
     return topic.guessed
       ? because('unknown', 'no-detail')
@@ -175,9 +178,13 @@ function answerTopic(topic: Topic, input: AnswerInput): Answer | undefined {
   const plain = finding.type === 'bool' && finding.kind === 'symptom' && !finding.attribute
   if (!plain || answer.told?.state !== 'present' || !asksDetail.test(utterance)) return answer
   const bank = unsureDetailSentences[context.language]
-  const unsure = pickFresh(bank, context, ['unsure-detail', finding.id])
-  if (answer.how === 'repeated') return { how: 'unknown', sentence: unsure }
-  return { ...answer, sentence: joinSentences([answer.sentence, unsure], context.language) }
+  // 是睡不着还是醒得早 asks for what it is like, 是饭前还是饭后 does not.
+  const kind = findAttributes(normaliseText(utterance).text).every((one) => one === 'character')
+    ? ownDetail(knowledge, finding.id, 'character', context)
+    : undefined
+  const said = kind ?? pickFresh(bank, context, ['unsure-detail', finding.id])
+  if (answer.how === 'repeated') return { how: kind ? 'answered' : 'unknown', sentence: said }
+  return { ...answer, sentence: joinSentences([answer.sentence, said], context.language) }
 }
 
 /** How an answer of several parts counts as understood: as the first of these that one part is. */
@@ -265,6 +272,18 @@ const openingWords = ({ view, dialogue, language }: PatientContext): readonly st
     ? [textInLanguage(view.complaint.text, language)]
     : []
 
+/** Asks to be told more of what was said: "You said you can't sleep. Tell me more about that." */
+const asksMore =
+  /\b(?:tell me|say|talk|hear|know)(?: a (?:bit|little))? more about (?:it|that|this|them)\b|(?:再|多|详细|具体)(?:跟我)?(?:说说|讲讲|说一说)/i
+const moreSlots = ['began', 'course', 'impact'] as const
+
+/** What the patient has not said yet of how the illness began and went. */
+const moreOfIllness = (context: PatientContext): readonly string[] =>
+  moreSlots
+    .flatMap((slot) => biographySentence(slot, context) ?? [])
+    .filter((text) => !context.dialogue.some(({ reply }) => reply.text.includes(text)))
+    .slice(0, 1)
+
 /**
  * Answers an open question with complaints the patient has not reported yet, if there are any; the first one of a
  * consultation with what the patient came with too.
@@ -274,7 +293,8 @@ export function volunteerFindings(
   { utterance, context }: AnswerInput,
 ): AnswerDraft {
   const next = findingsToVolunteer(complaints, context)
-  const spoken = [...openingWords(context)]
+  const more = context.dialogue.length > 0 && asksMore.test(utterance) ? moreOfIllness(context) : []
+  const spoken = more.length > 0 ? [...more] : [...openingWords(context)]
   for (const finding of next) {
     const wanted = { unasked: true, more: spoken.length > 0, saying: spoken.join(' ') }
     spoken.push(...[findingSentence(finding, 'present', context, wanted) ?? []].flat())

@@ -8,7 +8,7 @@ import { reportedState } from './recall.js'
 
 /** Tactful words, in the normal form, that make it easier to speak of a sensitive matter. */
 const tactful =
-  /\b(?:between us|confidential|confidence|private|privately|in private|stays? (?:here|in this room|with me)|many (?:people|patients|women|men)|lots of people|common|nothing to be ashamed|no shame|not (?:here to )?judg\w+|no judg\w+|if you dont mind|if (?:thats|it is|its) (?:ok|okay|all right|alright)|i have to ask|ask everyone|ask everybody)\b|保密|隐私|不会(?:告诉|说出去|外传)|只有(?:我们|你我)|很多人|不少人|不用不好意思|别不好意思|不丢人|没什么丢人|不会(?:笑话|评判)|方便(?:说|问|讲)|每个(?:病人|患者)都(?:要|会)?问|例行/
+  /\b(?:between us|confidential|confidence|private|privately|in private|stays? (?:here|in this room|with me)|(?:nothing|none of it|no word) .{0,20}leaves? (?:here|this room)|you can trust me|many (?:people|patients|women|men)|lots of people|common|nothing to be ashamed|no shame|not (?:here to )?judg\w+|no judg\w+|if you dont mind|if (?:thats|it is|its) (?:ok|okay|all right|alright)|i have to ask|ask everyone|ask everybody)\b|保密|隐私|不会(?:告诉|说出去|外传)|只有(?:我们|你我)|很多人|不少人|不用不好意思|别不好意思|不丢人|没什么丢人|不会(?:笑话|评判)|方便(?:说|问|讲)|每个(?:病人|患者)都(?:要|会)?问|例行/
 
 /** Whether an utterance is tactful. */
 export const isTactful = (utterance: string): boolean => tactful.test(normaliseText(utterance).text)
@@ -20,12 +20,16 @@ function neededTrust({ stigma }: FindingDefinition, { view: { persona } }: Patie
   return Math.max(0, stigma + guard - 3)
 }
 
-/** Trust so far: turns with kind words or an earlier question about the finding. */
-function trust({ dialogue }: PatientContext, finding: string): number {
+/** Trust that tactful words add: as much later on as where they are said. */
+const tact = 2
+
+/** Trust so far: turns with kind words or an earlier question about the finding, and tactful words once. */
+function trust({ dialogue }: PatientContext, utterance: string, finding: string): number {
   let sum = 0
   for (const { reply } of dialogue)
     if (reply.understood === 'courtesy' || reply.asked.includes(finding)) sum += 1
-  return sum
+  const told = isTactful(utterance) || dialogue.some((one) => isTactful(one.utterance))
+  return told ? sum + tact : sum
 }
 
 /** Whether the patient has reported a finding before. */
@@ -43,8 +47,7 @@ export function withholds(
 ): boolean {
   const needed = neededTrust(finding, context)
   if (needed === 0 || wasReported(context, finding.id)) return false
-  const trusted = trust(context, finding.id)
-  return trusted < needed && trusted + (isTactful(utterance) ? 2 : 0) < needed
+  return trust(context, utterance, finding.id) < needed
 }
 
 /** Complaints that the patient volunteers: present, reported as present, not yet reported, and not sensitive. */

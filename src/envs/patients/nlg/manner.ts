@@ -150,15 +150,25 @@ const lostOnce = 20
 /** Stigma of what a doctor asks so plainly that nobody loses the thread. */
 const grave = 3
 
-/** Whether a confused patient loses the thread: only at a new question, and not for some turns after kind words. */
+/** Words, or Chinese characters, of a question so short that nobody loses its thread. */
+const shortest = { en: 12, zh: 10 } as const
+const isBrief = (utterance: string): boolean => {
+  const han = /\p{Script=Han}/u.test(utterance)
+  return han
+    ? (utterance.match(/\p{Script=Han}/gu)?.length ?? 0) <= shortest.zh
+    : utterance.split(/\s+/).length <= shortest.en
+}
+
+/** Whether a confused patient loses the thread: only at a new, longer question, and not for some turns after kind words. */
 export function losesThread(
   topic: string,
   asked: readonly string[],
   context: PatientContext,
+  utterance: string,
 ): boolean {
   const { view, seed, dialogue } = context
   const level = dialLevel(view.persona, 'confused')
-  if (level === 0) return false
+  if (level === 0 || (level < 3 && isBrief(utterance))) return false
   // Only a badly confused patient loses it twice.
   const lately = level < 3 ? dialogue : dialogue.slice(-reassuredTurns)
   if (lately.some(({ reply }) => reply.understood === 'unclear')) return false

@@ -2,6 +2,7 @@
  * Recall: the state of a finding that a patient reports. Noise is drawn once per patient and finding, so that asking
  * again, earlier or in other words gives the same state.
  */
+import { isUnforgettable } from '../../../inference/generative-model.js'
 import { type FindingDefinition, type Knowledge, opensGate } from '../../../knowledge/knowledge.js'
 import type { PatientContext } from '../../../patient.js'
 import { dialLevel } from '../../../persona.js'
@@ -74,7 +75,8 @@ export function reportedState(
   policy: AbsentPolicy = 'unknown',
 ): FindingState {
   const { id } = finding
-  const { forget, deny, overReport } = view.noise
+  const { deny, overReport } = view.noise
+  const forget = isUnforgettable(finding) ? 0 : view.noise.forget
   const recorded = view.findings.get(id)?.state
   const state = closed ? 'absent' : (recorded ?? unrecordedState(finding, policy, seed))
   if (!(closed || finding.say[state])) return 'unknown'

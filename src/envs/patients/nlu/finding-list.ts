@@ -53,7 +53,8 @@ const neighbours = (
     .filter(({ value, start: from, end: to }, m) => {
       const before = here[m - 1]
       if (!before || before.end !== from || from <= start || to > end) return false
-      if (to - from > maxShort || from - before.start > maxShort) return false
+      const doubled = /^(.)[不没]\1$/.test(text.slice(from, to))
+      if ((to - from > maxShort && !doubled) || from - before.start > maxShort) return false
       // 咳嗽几天 asks for a detail.
       const finding = value.kind === 'finding' ? lexicon.knowledge.finding.get(value.id) : undefined
       if (finding?.type === 'cat' && finding.attribute !== undefined) return false
@@ -134,6 +135,9 @@ function guessHeaded(context: SentenceContext, member: ListMember, { heads }: Sh
 /** Characters of the longest Chinese member that says nothing of where: 痒, 有血. */
 const longestBareMember = 2
 
+/** Chinese words that say of the limbs what alone is of the whole body. */
+const ofLimbs = /^(?:没劲|没力气?|无力|发?麻|使不上劲)$/
+
 /** Characters of the longest one that is read for a name with small words inside: 头不疼. */
 const longestInterrupted = 4
 
@@ -154,13 +158,13 @@ function matchMember(
   const short = language === 'en' && text.split(' ').length <= maxHead
   const above =
     short && inside.find((m) => context.lexicon.ancestors.get(chosen ?? '')?.has(m.value.id))
-  const bare = language === 'zh' && text.length <= longestBareMember
+  const bare = ofLimbs.test(text)
   // 胳膊腿有没有麻、没劲 asks for the strength of the limbs.
   const headed = bare ? nameWith(context, text, { ...shared, tails: [] }) : undefined
   const named = headed ?? (above ? above.value.id : chosen)
   const pain = shared.heads.length > 0 && painWord.test(text)
   if (named !== undefined) return aFinding(named)
-  const brief = language === 'zh' && text.length <= longestInterrupted
+  const brief = text.length <= longestInterrupted && /.[不没]./.test(text)
   const apart = brief && inside.length === 0 ? nameInterrupted(context, text) : undefined
   if (apart !== undefined) return aFinding(apart)
   // Words that say nothing alone may with what they share: "any blood or mucus in the stool".
@@ -226,6 +230,24 @@ function isOfPlace(
   return !bare || !isElsewhere(knowledge, meant.id, first.text, true)
 }
 
+/** Characters of the longest member that a list asks for in general: 大便、小便怎么样. */
+const longestGeneral = 3
+
+/** The topic of a Chinese member that shares an end with the others, read with that: 小便 with 怎么样. */
+function inGeneral(
+  { alone }: PhrasedSentence,
+  { text }: ListMember,
+  tail: RegExpExecArray | null,
+): Meant {
+  const [shared] = tail ?? []
+  if (!alone || shared === undefined) return undefined
+  const bare = text.endsWith(shared) ? text.slice(0, -shared.length) : text
+  if (bare.length > longestGeneral) return undefined
+  const { topics, asides } = alone(bare + shared)
+  const [id, ...more] = asides
+  return id !== undefined && topics.length + more.length === 0 ? { id, aside: true } : undefined
+}
+
 /** What a list asks for. */
 export interface FindingList {
   readonly findings: readonly string[]
@@ -251,8 +273,11 @@ export function matchFindingList(
   if (!first || members.length < 2 || members.length > maxMembers) return undefined
   if (members.some(({ text }) => circumstance.test(text))) return undefined
   if (isOneQuestion(context, members, found)) return undefined
+  const tail = languageByScript(first.text) === 'zh' ? sharedTail.exec(members.at(-1)!.text) : null
   const told = members.map((member, m) => {
     const shared = sharedWith(members, m)
+    const whole = inGeneral(context, member, tail)
+    if (whole) return whole
     const one = matchMember(context, member, shared, found, members.length === 2)
     const place = namesRegion(first.text) ? first : members.at(-1)!
     if (isOfPlace(context, member, place, one)) return one
@@ -285,7 +310,7 @@ export function matchFindingList(
   const asides = [...new Set(meant.flatMap((one) => (one?.aside ? one.id : [])))].filter(
     (id) => !holds(id),
   )
-  return findings.length > 0 && findings.length + asides.length > 1
+  return (findings.length > 0 || tail !== null) && findings.length + asides.length > 1
     ? { findings, joined: meant.flatMap((one) => (one?.joined ? one.id : [])), asides }
     : undefined
 }

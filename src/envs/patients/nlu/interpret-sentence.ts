@@ -23,6 +23,7 @@ import {
   asksOfTests,
   asksTreatment,
   changesAsked,
+  namedTrigger,
   testsAside,
   triedAside,
 } from './english/beside-symptoms.js'
@@ -175,6 +176,8 @@ interface ExcludedPart {
   readonly from: number
   readonly to: number
   readonly whole: boolean
+  /** Nothing in it is a member of a list. */
+  readonly skipped?: boolean
 }
 
 const latin = /\p{Script=Latin}/u
@@ -192,7 +195,8 @@ function excludedPart({
 }: PhrasedSentence): ExcludedPart | undefined {
   const clause = clauses.find((one) => one.start === start && one.end < end)
   // "When it came on, did you go clammy?"
-  if (clause && atStart.test(text)) return { from: 0, to: clause.end - start, whole: false }
+  if (clause && atStart.test(text))
+    return { from: 0, to: clause.end - start, whole: false, skipped: true }
   const word = act.exclusion.exec(text) ?? fronted.exec(text)
   if (!word) return undefined
   const before = /之外|以外/.test(word[0])
@@ -202,6 +206,7 @@ function excludedPart({
     from: word.index,
     to: length === undefined ? text.length : word.index + word[0].length + length,
     whole: length !== undefined && latin.test(text) && act.exclusion.test(text),
+    skipped: latin.test(text) && act.exclusion.test(text),
   }
 }
 
@@ -483,7 +488,7 @@ function interpretNamed(
   if (ofSpell) return { ...nothing, loose: ['spell'] }
   // "What has been going on?" is about the whole illness too, "anything apart from the fever?" about the rest.
   if (open && about.length === 0) return nothing
-  const list = matchFindingList(given, about, excludes)
+  const list = matchFindingList(given, about, excludes?.skipped ? excludes : undefined)
   if (list) {
     const meaning = topics(list.findings, true)
     const joined = meaning.topics.map((topic) =>
@@ -610,6 +615,8 @@ function interpretUnnamed(given: PhrasedSentence, topics: Topics): SentenceMeani
     act.diagnosisRequest.test(text)
   if (other && !act.history.test(text) && !relatives) return nothing
   const loose = sentenceAttributes(given)
+  const example = loose.includes('aggravating') ? namedTrigger(given) : undefined
+  if (example !== undefined) return topics([example])
   if (loose.length > 0) {
     const detail = boundDetail(given, loose)
     return detail === undefined ? { ...nothing, loose } : topics([detail])

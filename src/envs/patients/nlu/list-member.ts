@@ -115,7 +115,8 @@ export function readByItself(
   const readings = listed ? [...placed, itself] : placed
   for (const { topics, asides } of readings.map(alone)) {
     const [topic, ...more] = topics
-    const elsewhere = topic && region && isElsewhere(lexicon.knowledge, topic.finding, place, true)
+    const where = region ? place : text
+    const elsewhere = topic && isElsewhere(lexicon.knowledge, topic.finding, where, true)
     if (topic && !topic.guessed && more.length === 0 && fits(topic.finding) && !elsewhere)
       return aFinding(topic.finding)
     const [aside, ...others] = topic ? [] : asides

@@ -155,7 +155,7 @@ const nameTopic = (lexicon: Lexicon, text: string): ParsedUtterance | undefined 
     .find(({ topics }) => topics.some(({ guessed }) => !guessed))
 
 /** Characters of the longest Chinese question that is corrected though it says something. */
-const longestCorrected = 16
+const longestCorrected = 10
 /** Corrections of one text that are read. */
 const mostCorrections = 2
 /** Readings that say little: 皮肤样不样 is of the skin in general. */

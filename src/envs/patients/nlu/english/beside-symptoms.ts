@@ -6,7 +6,7 @@ import type { Knowledge } from '../../../../knowledge/knowledge.js'
 import { isAsideMatch } from '../asides.js'
 import { type AskedAttribute, looseAttribute } from '../attributes.js'
 import type { PhrasedSentence, SentenceContext } from '../finding-match.js'
-import { attributeTopic } from '../focus.js'
+import { attributeTopic, isWholeIllness } from '../focus.js'
 import { nothing, type SentenceMeaning } from '../parsed-utterance.js'
 import { treatedFrom, whatChanges } from './spoken-turns.js'
 
@@ -95,6 +95,14 @@ const circumstances: ReadonlySet<string> = new Set([
   ],
 ])
 
+/** What sets off what was spoken of, where the examples of a question name it: "Does anything bring it on, dust or pets?". */
+export function namedTrigger({ lexicon, found }: PhrasedSentence): string | undefined {
+  const ids = new Set(found.map(({ value }) => value.id))
+  const [id, ...more] = [...ids].filter((one) => !isWholeIllness(lexicon.knowledge, one))
+  const { kind } = lexicon.knowledge.finding.get(id ?? '') ?? {}
+  return more.length === 0 && kind === 'antecedent' ? id : undefined
+}
+
 /** What the clauses before the one with a circumstance ask for: "What is it like, and does it hurt more when you cough?". */
 const askedFirst = (
   { read: { text, clauses }, sentence: { start } }: PhrasedSentence,
@@ -121,6 +129,8 @@ export function changesAsked(
   if (attributes.length === 0 || asked || spoken.some((id) => !circumstances.has(id)))
     return undefined
   const symptom = before.find(({ value }) => isSymptom(given, value.id))?.value.id
+  const trigger = attributes.includes('aggravating') ? namedTrigger(given) : undefined
+  if (trigger !== undefined) return { ...nothing, topics: [{ finding: trigger }] }
   if (symptom === undefined)
     return meaning.loose.length > 0
       ? meaning

@@ -15,7 +15,8 @@ export interface Region {
 const regions: readonly Region[] = [
   {
     word: { en: 'eye', zh: '眼睛' },
-    named: /\b(?:eyes?|eyelids?|sight|vision|halos?|floaters|coloured rings)\b|眼|视|看东西/,
+    named:
+      /\b(?:eyes?|eyelids?|sight|vision|halos?|floaters|coloured rings|(?:the|bright|by) lights?|light sensitivity)\b|眼|视|看东西|畏光|怕光/,
   },
   { word: { en: 'ear', zh: '耳朵' }, named: /\bears?\b|\bhearing loss\b|耳|听力/ },
   { word: { en: 'nose', zh: '鼻子' }, named: /\b(?:nose|nasal)\b|鼻/ },

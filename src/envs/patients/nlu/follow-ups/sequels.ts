@@ -5,7 +5,7 @@ import { containsPhrase, normaliseText } from '../../../../text/phrase-search.js
 import { openingPolarity } from '../../../../text/reply-openings.js'
 import { type AskedAttribute, findAttributes } from '../attributes.js'
 import { languageByScript } from '../finding-match.js'
-import { findAncestors, isWholeIllness, lastHistory, lastPresent } from '../focus.js'
+import { isWholeIllness, lastHistory, lastPresent } from '../focus.js'
 import type { ParsedUtterance } from '../parsed-utterance.js'
 import { contactFinding } from '../people.js'
 import {
@@ -17,6 +17,7 @@ import {
   isShort,
   isVague,
 } from './question.js'
+import { regionOf, regionsIn } from './regions.js'
 
 /** An aside that is asked only after another topic, with its phrases in normal form. */
 interface Sequel {
@@ -252,13 +253,12 @@ const ofPerson =
   /\b(?:who|whos|whose|which (?:one|side|of them)|how old|what age|mothers? or|mother|father)\b|\bwhat (?:was it|happened|did)\b|谁|哪边|多大/
 
 /** Whether a question guessed to be about a symptom names that symptom: "tell me about the rash: where is it?". */
-const namesItsSymptom = ({ knowledge, reader, text, alone }: FollowUp): boolean => {
-  const named = reader.named(text)
-  return alone.topics.some(({ finding }) =>
-    [finding, ...findAncestors(knowledge, finding)].some(
-      (id) => named.includes(id) && !isWholeIllness(knowledge, id),
-    ),
-  )
+const namesItsSymptom = ({ knowledge, text, alone }: FollowUp): boolean => {
+  const here = regionsIn(text)
+  return alone.topics.some(({ finding }) => {
+    const own = regionOf(knowledge, finding)
+    return own !== undefined && here.includes(own)
+  })
 }
 
 /** "What's its name, and what's it for?" of a medicine, a habit or a journey that was told. */
