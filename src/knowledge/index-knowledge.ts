@@ -74,6 +74,16 @@ function readDetails(files: readonly KnowledgeFile[]): Knowledge['details'] {
     )
 }
 
+const fillExam = (exam: NonNullable<KnowledgeFile['exams']>[number]) => ({
+  ...exam,
+  codes: exam.codes ?? [],
+  panelOf: exam.panelOf ?? [],
+  yields: exam.yields ?? [],
+  unavailableP: exam.unavailableP ?? 0,
+  validHours: exam.validHours ?? 24,
+  instead: exam.instead ?? { zh: [], en: [] },
+})
+
 /** Indexes the files of a knowledge base unchecked; `check.ts` checks references. */
 export function indexKnowledge(files: readonly KnowledgeFile[]): Knowledge {
   const findings = sortParentsFirst(
@@ -85,17 +95,7 @@ export function indexKnowledge(files: readonly KnowledgeFile[]): Knowledge {
   const diseases = files.flatMap(({ diseases: own = [], group }) =>
     own.map((disease) => fillDisease(disease, group?.id ?? 'other', finding)),
   )
-  const exams = files.flatMap(({ exams: own = [] }) =>
-    own.map((exam) => ({
-      ...exam,
-      codes: exam.codes ?? [],
-      panelOf: exam.panelOf ?? [],
-      yields: exam.yields ?? [],
-      unavailableP: exam.unavailableP ?? 0,
-      validHours: exam.validHours ?? 24,
-      instead: exam.instead ?? { zh: [], en: [] },
-    })),
-  )
+  const exams = files.flatMap(({ exams: own = [] }) => own.map(fillExam))
   const actions = files.flatMap((file) => file.actions ?? [])
   const asides = files.flatMap((file) => file.asides ?? [])
   return {

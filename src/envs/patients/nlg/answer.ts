@@ -14,12 +14,12 @@ import type { Topic } from '../nlu/focus.js'
 import type { AnswerDraft, AnswerInput } from './answer-input.js'
 import { answerAsides, moreOfTopics } from './aside-answers.js'
 import { asksTheSame } from './asked-again.js'
-import { biographySentence } from './biography-sentences.js'
 import { detailSentence, ownDetail } from './details.js'
 import { findingsToVolunteer, wasReported, withholds } from './disclosure.js'
 import { closedGateSentence, findingSentence, isOpenQuestion } from './finding-sentences.js'
 import { pickFresh } from './fresh.js'
 import { knowsJargon } from './manner.js'
+import { moreOfIllness } from './more-of-illness.js'
 import { canSlip, closedGate, deniedAncestor, reportedState } from './recall.js'
 import { mootSentence } from './speaker.js'
 import { unsureDetailSentences } from './speech-sentences.js'
@@ -272,18 +272,6 @@ const openingWords = ({ view, dialogue, language }: PatientContext): readonly st
     ? [textInLanguage(view.complaint.text, language)]
     : []
 
-/** Asks to be told more of what was said: "You said you can't sleep. Tell me more about that." */
-const asksMore =
-  /\b(?:tell me|say|talk|hear|know)(?: a (?:bit|little))? more about (?:it|that|this|them)\b|(?:再|多|详细|具体)(?:跟我)?(?:说说|讲讲|说一说)/i
-const moreSlots = ['began', 'course', 'impact'] as const
-
-/** What the patient has not said yet of how the illness began and went. */
-const moreOfIllness = (context: PatientContext): readonly string[] =>
-  moreSlots
-    .flatMap((slot) => biographySentence(slot, context) ?? [])
-    .filter((text) => !context.dialogue.some(({ reply }) => reply.text.includes(text)))
-    .slice(0, 1)
-
 /**
  * Answers an open question with complaints the patient has not reported yet, if there are any; the first one of a
  * consultation with what the patient came with too.
@@ -293,7 +281,7 @@ export function volunteerFindings(
   { utterance, context }: AnswerInput,
 ): AnswerDraft {
   const next = findingsToVolunteer(complaints, context)
-  const more = context.dialogue.length > 0 && asksMore.test(utterance) ? moreOfIllness(context) : []
+  const more = moreOfIllness(utterance, context)
   const spoken = more.length > 0 ? [...more] : [...openingWords(context)]
   for (const finding of next) {
     const wanted = { unasked: true, more: spoken.length > 0, saying: spoken.join(' ') }

@@ -4,10 +4,12 @@ import { isGeneric } from './attributes.js'
 import { matchEnglish } from './english/list-members.js'
 import type { FindingMatch, PhrasedSentence, SentenceContext } from './finding-match.js'
 import { chooseFinding, guessFinding, languageByScript } from './finding-match.js'
-import { isElsewhere, namesRegion, regionOf } from './follow-ups/regions.js'
+import { namesRegion } from './follow-ups/regions.js'
 import {
   aFinding,
   aJoined,
+  inGeneral,
+  isOfPlace,
   type ListMember,
   type Meant,
   namedInPlace,
@@ -132,9 +134,6 @@ function guessHeaded(context: SentenceContext, member: ListMember, { heads }: Sh
   return best?.similarity.value
 }
 
-/** Characters of the longest Chinese member that says nothing of where: 痒, 有血. */
-const longestBareMember = 2
-
 /** Chinese words that say of the limbs what alone is of the whole body. */
 const ofLimbs = /^(?:没劲|没力气?|无力|发?麻|使不上劲)$/
 
@@ -207,45 +206,32 @@ function isOneQuestion(
   return shared.every((id) => id === undefined || id === value)
 }
 
-/** An English member of one word that says nothing of where: "is it itchy", "itching". */
-const bareWord = /^(?:(?:is|are|it|they|any|been|does|do|feel|feeling|at all) )*\w+$/
-
-/** Whether what a member asks for is of the part of the body that it names, or for want of one the first: "Ears: discharge?". */
-function isOfPlace(
-  { lexicon: { knowledge } }: PhrasedSentence,
-  { text }: ListMember,
-  first: ListMember,
-  meant: Meant,
-): boolean {
-  if (meant === undefined || meant.aside) return true
-  // "White spots on the throat" are none of the skin.
-  if (namesRegion(text))
-    return (
-      regionOf(knowledge, meant.id)?.word.en !== 'skin' || !isElsewhere(knowledge, meant.id, text)
-    )
-  const bare =
-    languageByScript(text) === 'zh'
-      ? text.length <= longestBareMember
-      : !/\s/.test(first.text) || bareWord.test(text)
-  return !bare || !isElsewhere(knowledge, meant.id, first.text, true)
-}
-
-/** Characters of the longest member that a list asks for in general: 大便、小便怎么样. */
-const longestGeneral = 3
-
-/** The topic of a Chinese member that shares an end with the others, read with that: 小便 with 怎么样. */
-function inGeneral(
-  { alone }: PhrasedSentence,
-  { text }: ListMember,
-  tail: RegExpExecArray | null,
-): Meant {
-  const [shared] = tail ?? []
-  if (!alone || shared === undefined) return undefined
-  const bare = text.endsWith(shared) ? text.slice(0, -shared.length) : text
-  if (bare.length > longestGeneral) return undefined
-  const { topics, asides } = alone(bare + shared)
-  const [id, ...more] = asides
-  return id !== undefined && topics.length + more.length === 0 ? { id, aside: true } : undefined
+/** What each member of a list asks for, and whether they are asked for in general: 大便、小便怎么样. */
+function meantBy(
+  context: PhrasedSentence,
+  members: readonly ListMember[],
+  found: readonly FindingMatch[],
+) {
+  const [first] = members as readonly [ListMember, ...ListMember[]] // a list has two or more
+  const tail = languageByScript(first.text) === 'zh' ? sharedTail.exec(members.at(-1)!.text) : null
+  const told = members.map((member, m) => {
+    const shared = sharedWith(members, m)
+    const whole = inGeneral(context, member, tail)
+    if (whole) return whole
+    const one = matchMember(context, member, shared, found, members.length === 2)
+    const place = namesRegion(first.text) ? first : members.at(-1)!
+    if (isOfPlace(context, member, place, one)) return one
+    return languageByScript(member.text) === 'zh'
+      ? aFinding(guessHeaded(context, member, shared))
+      : namedInPlace(context, member, place)
+  })
+  // A list of two and what else is among them.
+  const listed = told.filter((one) => one !== undefined).length > 1
+  const meant = told.map((one, m) => {
+    const member = members[m]!
+    return one || isGeneric(member.text) ? one : readByItself(context, member, first, listed)
+  })
+  return { meant, general: tail !== null }
 }
 
 /** What a list asks for. */
@@ -273,24 +259,7 @@ export function matchFindingList(
   if (!first || members.length < 2 || members.length > maxMembers) return undefined
   if (members.some(({ text }) => circumstance.test(text))) return undefined
   if (isOneQuestion(context, members, found)) return undefined
-  const tail = languageByScript(first.text) === 'zh' ? sharedTail.exec(members.at(-1)!.text) : null
-  const told = members.map((member, m) => {
-    const shared = sharedWith(members, m)
-    const whole = inGeneral(context, member, tail)
-    if (whole) return whole
-    const one = matchMember(context, member, shared, found, members.length === 2)
-    const place = namesRegion(first.text) ? first : members.at(-1)!
-    if (isOfPlace(context, member, place, one)) return one
-    return languageByScript(member.text) === 'zh'
-      ? aFinding(guessHeaded(context, member, shared))
-      : namedInPlace(context, member, place)
-  })
-  // A list of two and what else is among them.
-  const listed = told.filter((one) => one !== undefined).length > 1
-  const meant = told.map((one, m) => {
-    const member = members[m]!
-    return one || isGeneric(member.text) ? one : readByItself(context, member, first, listed)
-  })
+  const { meant, general } = meantBy(context, members, found)
   const { ancestors } = context.lexicon
   const ids = meant.map((one) => (one?.aside === false ? one.id : undefined))
   const kept = ids.filter((id, m) => {
@@ -310,7 +279,7 @@ export function matchFindingList(
   const asides = [...new Set(meant.flatMap((one) => (one?.aside ? one.id : [])))].filter(
     (id) => !holds(id),
   )
-  return (findings.length > 0 || tail !== null) && findings.length + asides.length > 1
+  return (findings.length > 0 || general) && findings.length + asides.length > 1
     ? { findings, joined: meant.flatMap((one) => (one?.joined ? one.id : [])), asides }
     : undefined
 }

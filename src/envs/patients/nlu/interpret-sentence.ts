@@ -42,8 +42,8 @@ import {
   removeMatches,
 } from './finding-match.js'
 import { attributeTopic, findingTopic, isWholeIllness } from './focus.js'
+import { sequelAtOnce } from './follow-ups/at-once.js'
 import { namesRegion } from './follow-ups/regions.js'
-import { sequelAtOnce } from './follow-ups/sequels.js'
 import type { Lexicon, LexiconEntry } from './lexicon.js'
 import { nothing, type SentenceMeaning } from './parsed-utterance.js'
 import {

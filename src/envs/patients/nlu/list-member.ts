@@ -8,7 +8,7 @@ import {
   type PhrasedSentence,
   type SentenceContext,
 } from './finding-match.js'
-import { isElsewhere, regionsIn } from './follow-ups/regions.js'
+import { isElsewhere, namesRegion, regionOf, regionsIn } from './follow-ups/regions.js'
 
 /** A member of a list, and whether a conjunction precedes it. */
 export interface ListMember {
@@ -124,4 +124,47 @@ export function readByItself(
       return { id: aside, aside: true }
   }
   return undefined
+}
+
+/** Characters of the longest member that a list asks for in general: 大便、小便怎么样. */
+const longestGeneral = 3
+
+/** The topic of a Chinese member that shares an end with the others, read with that: 小便 with 怎么样. */
+export function inGeneral(
+  { alone }: PhrasedSentence,
+  { text }: ListMember,
+  tail: RegExpExecArray | null,
+): Meant {
+  const [shared] = tail ?? []
+  if (!alone || shared === undefined) return undefined
+  const bare = text.endsWith(shared) ? text.slice(0, -shared.length) : text
+  if (bare.length > longestGeneral) return undefined
+  const { topics, asides } = alone(bare + shared)
+  const [id, ...more] = asides
+  return id !== undefined && topics.length + more.length === 0 ? { id, aside: true } : undefined
+}
+
+/** Characters of the longest Chinese member that says nothing of where: 痒, 有血. */
+const longestBareMember = 2
+/** An English member of one word that says nothing of where: "is it itchy", "itching". */
+const bareWord = /^(?:(?:is|are|it|they|any|been|does|do|feel|feeling|at all) )*\w+$/
+
+/** Whether what a member asks for is of the part of the body that it names, or for want of one the first: "Ears: discharge?". */
+export function isOfPlace(
+  { lexicon: { knowledge } }: PhrasedSentence,
+  { text }: ListMember,
+  first: ListMember,
+  meant: Meant,
+): boolean {
+  if (meant === undefined || meant.aside) return true
+  // "White spots on the throat" are none of the skin.
+  if (namesRegion(text))
+    return (
+      regionOf(knowledge, meant.id)?.word.en !== 'skin' || !isElsewhere(knowledge, meant.id, text)
+    )
+  const bare =
+    languageByScript(text) === 'zh'
+      ? text.length <= longestBareMember
+      : !/\s/.test(first.text) || bareWord.test(text)
+  return !bare || !isElsewhere(knowledge, meant.id, first.text, true)
 }

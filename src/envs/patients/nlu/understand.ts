@@ -532,6 +532,12 @@ function ofMentioned(
     : undefined
 }
 
+/** The habit or allergy that a sentence takes for granted. */
+function grantedIn(meanings: readonly SentenceMeaning[]): Pick<ParsedUtterance, 'granted'> {
+  const granted = meanings.find((one) => one.granted !== undefined)?.granted
+  return granted === undefined ? {} : { granted }
+}
+
 /** Interprets a text that is neither a recap nor a plan, by its sentences. */
 function interpretSentences(
   lexicon: Lexicon,
@@ -550,9 +556,7 @@ function interpretSentences(
   }
   if (meanings.some(({ opens }) => opens))
     return { ...none, asides: withoutCourtesies(lexicon, asides), ...parts, kind: 'open' }
-  const granted = meanings.find((one) => one.granted !== undefined)?.granted
-  if (asides.length > 0)
-    return { ...none, asides, ...parts, ...(granted && { granted }), kind: 'aside' }
+  if (asides.length > 0) return { ...none, asides, ...parts, ...grantedIn(meanings), kind: 'aside' }
   const found = classifyAct(read.text, sentences, matches)
   if (found.kind === 'exam-request' && lexicon.knowledge.aside.has(testsAside))
     if (sentences.some(({ inquires, text: one }) => inquires && act.pastExam.test(one)))
@@ -566,8 +570,8 @@ function interpretSentences(
   const nearest = meanings.findIndex((one) => one.near !== undefined)
   const near = meanings[nearest]?.near
   const expects = expectation(sentences)
-  const unread = found.kind === 'unclear' || found.kind === 'unmodelled'
-  const mentioned = unread ? ofMentioned(lexicon, read, heard, nearest) : undefined
+  const unread = ['unclear', 'unmodelled'].includes(found.kind)
+  const mentioned = unread && ofMentioned(lexicon, read, heard, nearest)
   if (mentioned) return { ...none, ...mentioned, expects, ...parts }
   // A long turn is told or explained more than it is asked: nobody asks back what every word of it meant.
   const long = languageByScript(read.text) === 'en' && read.text.length > longTurn
