@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import type { Case } from '../../../src/case.js'
 import { examinerView } from '../../../src/case.js'
-import { findExam } from '../../../src/envs/exams/orders.js'
+import { findExam, otherTest } from '../../../src/envs/exams/orders.js'
 import { recordExams } from '../../../src/envs/exams/record.js'
 import type { ExamContext, ExamReport, ExamSimulator } from '../../../src/exam.js'
 import { loadKnowledge } from '../../../src/knowledge/load.js'
@@ -254,6 +254,31 @@ describe('an order', () => {
       ])
       for (const name of names) expect(findExam(shipped, name)?.id, name).toBe(exam.id)
     }
+  })
+
+  test.each([
+    ['order spirometry', 'peak-flow', 'spirometry'],
+    ['peak flow, please', 'peak-flow', undefined],
+    ['查血淀粉酶', 'lipase-test', '血淀粉酶'],
+    ['脂肪酶', 'lipase-test', undefined],
+  ])('"%s" is for %s; the test in whose place it is done: %s', (order, id, other) => {
+    const exam = findExam(loadKnowledge(), order)
+    expect(exam?.id).toBe(id)
+    expect(exam && otherTest(exam, order)).toBe(other)
+  })
+
+  test('for another test says that this one is done in its place', () => {
+    const [count, ...others] = knowledge.exams
+    if (!count) throw new Error('Expected examinations, got none')
+    const own = { ...count, instead: { zh: ['骨髓穿刺'], en: ['bone marrow'] } }
+    const by = recordExams({ knowledge: { ...knowledge, exams: [own, ...others] } })
+    const plain = report(count.name.en, context(), by).text
+    expect(report('bone marrow', context(), by).text).toBe(
+      `No bone marrow here; done in its place: ${plain}`,
+    )
+    expect(report('骨髓穿刺', context(truth, { language: 'zh' }), by).text).toMatch(
+      /^这里不做骨髓穿刺，改做：/,
+    )
   })
 
   test('of anything never throws, and gives the same report each time', () => {

@@ -28,7 +28,7 @@ import {
 } from './finding-match.js'
 import { attributeTopic, findingTopic, isWholeIllness, type Topic } from './focus.js'
 import { isShort, type TextReader } from './follow-ups/question.js'
-import { isElsewhere, regionsIn } from './follow-ups/regions.js'
+import { isElsewhere, regionOf, regionsIn } from './follow-ups/regions.js'
 import { interpretSentence, matchPhrases, maxFuzzyLength, noMatch } from './interpret-sentence.js'
 import { getLexicons, type Lexicon, type LexiconEntry, NotReady } from './lexicon.js'
 import {
@@ -525,8 +525,11 @@ function ofMentioned(
   )
   const of = near && sentence && mentionedBefore(lexicon, read, told, sentence.start)
   if (near === undefined || of === undefined) return undefined
-  if (near === of) return { kind: 'unmodelled', topics: [], of }
-  const { attribute } = lexicon.knowledge.finding.get(near) ?? {}
+  const { knowledge } = lexicon
+  const here = regionOf(knowledge, of)
+  if (near === of || (here !== undefined && regionOf(knowledge, near) === here))
+    return { kind: 'unmodelled', topics: [], of }
+  const { attribute } = knowledge.finding.get(near) ?? {}
   return attribute !== undefined && lexicon.ancestors.get(near)?.has(of)
     ? { kind: 'finding', topics: [{ finding: near, of, attribute, guessed: true }] }
     : undefined

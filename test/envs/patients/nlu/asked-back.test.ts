@@ -37,7 +37,7 @@ function converse(view: PatientView, texts: readonly string[], language: Languag
 /** Questions that are near a finding and not near enough. */
 const vague = [
   ['en', 'Do you tolerate heat badly?', 'Yes, that’s what I meant.'],
-  ['zh', '走路是不是像踩棉花？', '对，就是问这个。'],
+  ['zh', '您是不是老端不稳碗？', '对，就是问这个。'],
 ] as const
 
 describe('asking back by name', () => {
