@@ -67,5 +67,5 @@ def load(
     try:
         from datasets import Dataset
     except ImportError as error:
-        raise ImportError("Expected the package datasets: pip install 'bedside-gym[datasets]'") from error
+        raise ImportError("Expected the package datasets: pip install datasets") from error
     return Dataset.from_list(rows(count, start=start, url=url, token=token, **options))
