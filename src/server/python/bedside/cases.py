@@ -62,7 +62,7 @@ def load(
     count, start: rows, and the number of the first; a row's number is its seed and the number of its case in the split.
     url, token: of a server, as in `make`.
     options: tier, split, language, clinic, persona, reward, max_turns, money, minutes, case_seed.
-    Raises ImportError without the extra `bedside-gym[datasets]`.
+    Raises ImportError without the package `datasets`.
     """
     try:
         from datasets import Dataset
