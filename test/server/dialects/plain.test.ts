@@ -38,6 +38,13 @@ describe('the plain dialect', () => {
     expect(end.body.observation).toMatchObject({ done: true, terminated: true, stop: 'diagnosed' })
     expect(end.body.observation.score).toEqual(last.info.score)
     expect(end.body.reward).toBe(last.reward)
+    const late = await request('POST', `/v1/sessions/${session}/steps`, {
+      action: { message: 'And now?' },
+    })
+    expect([late.status, late.body.error.message]).toEqual([
+      409,
+      'This consultation is over: open another, or reset',
+    ])
   })
 
   test('opens a case by its id, generated or of a file', async () => {
