@@ -159,6 +159,33 @@ env.close()`
     expect(python('-c', code).trim()).toBe('64 64')
   }, 120_000)
 
+  test('its server of own envs is played from Python', async () => {
+    const page = readFileSync(join(root, 'docs/python.md'), 'utf8')
+    const [, part = ''] = page.split('## Envs of your own')
+    const code = part.match(/^ {4}.*$/gm)?.map((line) => line.slice(4)) ?? []
+    const patient = `import { rulePatient } from 'bedside/envs'
+import { loadKnowledge } from 'bedside/knowledge'
+export const myPatient = rulePatient({ knowledge: loadKnowledge() })`
+    // Beside the package's manifest, by which its own name is found.
+    writeFileSync(join(built.folder, 'serve.mjs'), code.join('\n'))
+    writeFileSync(join(built.folder, 'my-patient.mjs'), patient)
+    const [program = '', ...line] = built.command
+    const cases = join(built.folder, 'cases.jsonl')
+    execFileSync(program, [...line, 'cases', 'generate', '--cases', '4', '--out', cases])
+    const env = { ...process.env, BEDSIDE_TOKEN: 'a-token-of-the-tests' }
+    const server = spawn(process.execPath, ['serve.mjs'], {
+      ...{ cwd: built.folder, env },
+      stdio: ['ignore', 'pipe', 'inherit'],
+    })
+    onTestFinished(() => void server.kill('SIGKILL'))
+    const [address] = await once(createInterface(server.stdout), 'line')
+    const play = `import bedside
+env = bedside.make(url="${address}", token="a-token-of-the-tests")
+env.reset(seed=3); env.step("Do you have a fever?")
+print(*env.step("Diagnosis: influenza")[1:3])`
+    expect(python('-c', play)).toMatch(/^[01]\.0 True$/m)
+  }, 120_000)
+
   test("OpenEnv's clients play: async, sync and tools", () => {
     const told = python(join(recipes, 'openenv_clients.py'))
     expect(told).toMatch(/^reward -?[\d.]+ \{/m)
