@@ -55,10 +55,22 @@ export interface OptionProblem {
   readonly message: string
 }
 
-const problemsOf = (error: z.ZodError, known: readonly string[]): readonly OptionProblem[] =>
+/** The keys that an object within a schema may have; none where it is no object. */
+function knownKeys(schema: unknown, path: readonly PropertyKey[]): readonly string[] {
+  if (schema instanceof z.ZodOptional) return knownKeys(schema.unwrap(), path)
+  const [first, ...rest] = path
+  if (schema instanceof z.ZodArray && path.length > 0) return knownKeys(schema.element, rest)
+  if (!(schema instanceof z.ZodObject)) return []
+  return first === undefined
+    ? Object.keys(schema.shape)
+    : knownKeys(schema.shape[String(first)], rest)
+}
+
+const problemsOf = (error: z.ZodError, schema: z.ZodType): readonly OptionProblem[] =>
   error.issues.flatMap((issue) => {
     const path = issue.path.join('.')
     if (issue.code !== 'unrecognized_keys') return [{ path, message: issue.message }]
+    const known = knownKeys(schema, issue.path)
     return issue.keys.map((key) => {
       const [near] = suggestNames(key, known, 1)
       const hint = near === undefined ? `known are ${known.join(', ')}` : `did you mean ${near}?`
@@ -74,8 +86,7 @@ const problemsOf = (error: z.ZodError, known: readonly string[]): readonly Optio
 export function readBody<T>(schema: z.ZodType<T>, value: unknown, name: string): T {
   const read = schema.safeParse(value)
   if (read.success) return read.data
-  const known = schema instanceof z.ZodObject ? Object.keys(schema.shape) : []
-  const fields = problemsOf(read.error, known)
+  const fields = problemsOf(read.error, schema)
   const said = fields.map(({ path, message }) => (path === '' ? message : `${path}: ${message}`))
   throw new Refusal(
     'bad-request',

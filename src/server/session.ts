@@ -111,6 +111,8 @@ export async function startSession(
     clearTimeout(unused)
     if (!env) await wake(signal)
     const at = index ?? actions.length
+    if (at === actions.length && last.observation.done)
+      throw new Refusal('conflict', 'This consultation is over: open another, or reset')
     const step = await stepEnv(sent, at, signal)
     const reply = {
       index: at + 1,

@@ -125,6 +125,24 @@ _, _ = vector.reset(seed=list(range(8)))
 messages = vector.step(["Do you have a fever?"] * 8)[0]
 vector.close()
 
+
+def in_processes():
+    """Whether Gymnasium's own processes play as one process does, and what they say of text in shared memory."""
+    envs = [lambda: bedside.make(tier="easy", language="zh")] * 2
+    try:
+        gymnasium.vector.AsyncVectorEnv(envs)
+    except ValueError as error:
+        refused = str(error.__cause__)
+    asked = ["你发烧吗？"] * 2
+    played = []
+    for vector in (gymnasium.vector.AsyncVectorEnv(envs, shared_memory=False), gymnasium.vector.SyncVectorEnv(envs)):
+        played.append([vector.reset(seed=0)[0], vector.step(asked)[0]])
+        vector.close()
+    return [one == other for one, other in zip(*played)], refused
+
+
+processes, shared_memory = in_processes()
+
 environment = bedside.ToolEnvironment()
 opened = environment.reset(tier="easy", seed=3, prompt="left alone")
 heard = environment.ask_patient("Do you have a fever?")
@@ -147,6 +165,8 @@ json.dump(
         "tools": tools,
         "splits": splits,
         "vector": [isinstance(message, str) and len(message) > 0 for message in messages],
+        "processes": processes,
+        "shared": shared_memory,
         "tool": {"opened": opened, "heard": heard, "reward": reward},
         "lost": lost,
         "refusals": refusals(),

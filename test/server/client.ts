@@ -1,7 +1,9 @@
-/** A server for a test, and requests to it. */
-import { onTestFinished } from 'vitest'
+/** A server for a test, and requests to it: each reply of the plain dialect is held to its description. */
+import { Ajv2020 } from 'ajv/dist/2020.js'
+import { expect, onTestFinished } from 'vitest'
 import { WebSocket } from 'ws'
 import { loadKnowledge } from '../../src/knowledge/load.js'
+import { openApi } from '../../src/server/dialects/plain-routes.js'
 import { type ServerOptions, startServer } from '../../src/server/server.js'
 
 /** Questions as the knowledge base has them: they are understood without an index that takes long to make. */
@@ -22,6 +24,28 @@ export interface Answered {
   readonly body: any
 }
 
+/** Replies by status, as the description has them. */
+type Described = Readonly<Record<string, { content?: { 'application/json': { schema: object } } }>>
+
+const description = openApi('0.1.0') as {
+  paths: Record<string, Record<string, { responses: Described }>>
+  components: { responses: { Refused: { content: { 'application/json': { schema: object } } } } }
+}
+const ajv = new Ajv2020({ strict: false, allErrors: true })
+
+/** Compares a reply with `/openapi.json`; routes that are not in it are those of other dialects. */
+function expectDescribed(method: string, path: string, { status, body }: Answered): void {
+  const form = (path.split('?')[0] ?? '').replace(/sessions\/[^/]+/, 'sessions/{id}')
+  const route = description.paths[form]?.[method.toLowerCase()]
+  if (!route || status === 401) return
+  if (status < 400) expect(Object.keys(route.responses)).toContain(String(status))
+  const { Refused } = description.components.responses
+  const { content } = status < 400 ? (route.responses[status] ?? {}) : Refused
+  const schema = content?.['application/json'].schema
+  if (!schema) expect(body).toBe('')
+  else expect(ajv.validate(schema, body), `${method} ${form}: ${ajv.errorsText()}`).toBe(true)
+}
+
 export async function testServer(options: ServerOptions = {}) {
   const failures: unknown[] = []
   const server = await startServer({ token, onError: (error) => failures.push(error), ...options })
@@ -39,10 +63,12 @@ export async function testServer(options: ServerOptions = {}) {
       ...(body === undefined ? {} : { body: sent }),
     })
     const text = await response.text()
-    return {
+    const answered = {
       status: response.status,
       body: text.startsWith('{') || text.startsWith('[') ? JSON.parse(text) : text,
     }
+    expectDescribed(method, path, answered)
+    return answered
   }
   return { server, request, failures }
 }

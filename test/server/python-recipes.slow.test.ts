@@ -96,6 +96,15 @@ describeWithPython('the recipes of TRL', 'trl', () => {
     expect(readdirSync(scratch)).toEqual([])
   }, 300_000)
 
+  test('scores, cases and rows come as the page From Python has them', () => {
+    const code = `${pageBlock('bedside.rewards.score')}print(len(scores), len(rows), len(cases))`
+    const told = execFileSync(pythonOf('trl') ?? '', ['-c', code], {
+      env: environment(),
+      encoding: 'utf8',
+    })
+    expect(told.trim()).toBe('1 512 10')
+  }, 240_000)
+
   test('loads consultations as a data set', () => {
     const code =
       'import bedside, json; d = bedside.cases.load(3, tier="easy"); print(json.dumps([d.num_rows, d.column_names, d[1]]))'
@@ -111,18 +120,33 @@ describeWithPython('the recipes of TRL', 'trl', () => {
   }, 120_000)
 })
 
+/** A block of the page From Python, by a word of it. */
+function pageBlock(word: string): string {
+  const page = readFileSync(join(root, 'docs/python.md'), 'utf8')
+  const blocks = [...page.matchAll(/```python\n([\s\S]*?)```/g)].map(([, code = '']) => code)
+  return blocks.find((code) => code.includes(word)) ?? ''
+}
+
 describeWithPython('what the page From Python says', 'gym', () => {
   const python = (...line: readonly string[]) =>
     execFileSync(pythonOf('gym') ?? '', [...line], { env: environment(), encoding: 'utf8' })
 
   test('its first lines play a consultation to its reward', () => {
-    const page = readFileSync(join(root, 'docs/python.md'), 'utf8')
-    const [, code = ''] = /```python\n([\s\S]*?)```/.exec(page) ?? []
-    expect(code).toContain('bedside.make')
+    const code = pageBlock('bedside.make')
     const told = python('-c', `${code}\nprint(terminated, type(reward).__name__, info["stop"])`)
     expect(told).toMatch(/^Patient: /)
     expect(told.trimEnd().split('\n').at(-1)).toBe('True float diagnosed')
   }, 120_000)
+
+  test('its hundreds of consultations play at once', () => {
+    const code = pageBlock('bedside.AsyncClient')
+    const model = `
+async def my_model(messages):
+    return "Order: ECG" if len(messages) < 6 else "Diagnosis: angina"
+rewards = asyncio.run(main())
+print(len(rewards), {type(one).__name__ for one in rewards} <= {"int", "float"})`
+    expect(python('-c', `${code}${model}`).trim()).toBe('512 True')
+  }, 240_000)
 
   test('64 envs of a vector step together', () => {
     const code = `import bedside
@@ -133,6 +157,33 @@ for n in range(10):
 print(len(heard), int(truncated.sum()))
 env.close()`
     expect(python('-c', code).trim()).toBe('64 64')
+  }, 120_000)
+
+  test('its server of own envs is played from Python', async () => {
+    const page = readFileSync(join(root, 'docs/python.md'), 'utf8')
+    const [, part = ''] = page.split('## Envs of your own')
+    const code = part.match(/^ {4}.*$/gm)?.map((line) => line.slice(4)) ?? []
+    const patient = `import { rulePatient } from 'bedside/envs'
+import { loadKnowledge } from 'bedside/knowledge'
+export const myPatient = rulePatient({ knowledge: loadKnowledge() })`
+    // Beside the package's manifest, by which its own name is found.
+    writeFileSync(join(built.folder, 'serve.mjs'), code.join('\n'))
+    writeFileSync(join(built.folder, 'my-patient.mjs'), patient)
+    const [program = '', ...line] = built.command
+    const cases = join(built.folder, 'cases.jsonl')
+    execFileSync(program, [...line, 'cases', 'generate', '--cases', '4', '--out', cases])
+    const env = { ...process.env, BEDSIDE_TOKEN: 'a-token-of-the-tests' }
+    const server = spawn(process.execPath, ['serve.mjs'], {
+      ...{ cwd: built.folder, env },
+      stdio: ['ignore', 'pipe', 'inherit'],
+    })
+    onTestFinished(() => void server.kill('SIGKILL'))
+    const [address] = await once(createInterface(server.stdout), 'line')
+    const play = `import bedside
+env = bedside.make(url="${address}", token="a-token-of-the-tests")
+env.reset(seed=3); env.step("Do you have a fever?")
+print(*env.step("Diagnosis: influenza")[1:3])`
+    expect(python('-c', play)).toMatch(/^[01]\.0 True$/m)
   }, 120_000)
 
   test("OpenEnv's clients play: async, sync and tools", () => {

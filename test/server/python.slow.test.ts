@@ -63,6 +63,8 @@ describeWithPython('the Python package', 'gym', (run) => {
     expect(told.tools).toEqual(['ask_patient', 'order_exam', 'diagnose'])
     expect(told.splits.train).toBeGreaterThan(0)
     expect(told.vector).toEqual(Array(8).fill(true))
+    expect(told.processes).toEqual([true, true])
+    expect(told.shared).toContain('shared_memory=False')
     expect(told.tool.reward).toEqual(expect.any(Number))
     expect(told.refusals.map(([code]: [string]) => code)).toEqual(Array(3).fill('bad-request'))
     expect(told.version).toBe(packageVersion())
@@ -92,7 +94,7 @@ describeWithPython('rewards and cases in Python', 'gym', (run) => {
       { index: 5, seed: 5, tier: 'standard' },
     ])
     expect(told.prompt).toBe(told.heard)
-    expect(told.missing).toContain('bedside-gym[datasets]')
+    expect(told.missing).toContain('pip install datasets')
   }, 300_000)
 })
 

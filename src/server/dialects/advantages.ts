@@ -44,6 +44,12 @@ export const advantageRequest = z.strictObject({
     .describe('Rollouts by group: one case and one seed each.'),
 })
 
+/** What it answers, by group and rollout. */
+export const advantageReply = z.object({
+  advantages: z.array(z.array(z.number().nullable())).describe('Null for one that is left out.'),
+  status: z.array(z.string()).describe('Of each group: whether it learns, or why not.'),
+})
+
 /** Optional keys of a request without those that were not sent. */
 const given = <T extends object>(sent: T) =>
   // Of zod's output, whose optional keys may hold undefined.

@@ -5,7 +5,7 @@ import { readBody, sessionOptions } from '../options.js'
 import { Refusal } from '../refusal.js'
 import type { Service } from '../service.js'
 import type { ServerSession, SessionReply } from '../session.js'
-import { describeTools } from './plain.js'
+import { describeTools } from './plain-routes.js'
 
 /** Arguments of a reset: ours, and OpenEnv's name for the episode. */
 export const resetOptions = sessionOptions.extend({ episode_id: z.string().max(255).optional() })

@@ -13,7 +13,7 @@ import { readBody, sessionOptions } from '../options.js'
 import { Refusal } from '../refusal.js'
 import type { Service } from '../service.js'
 import type { ServerSession, SessionReply } from '../session.js'
-import { describeTools } from './plain.js'
+import { describeTools } from './plain-routes.js'
 import { checkEnv } from './tasks.js'
 
 /** Seconds between the comments that keep a waiting connection open; clients give up after 30. */

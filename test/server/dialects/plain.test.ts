@@ -38,6 +38,13 @@ describe('the plain dialect', () => {
     expect(end.body.observation).toMatchObject({ done: true, terminated: true, stop: 'diagnosed' })
     expect(end.body.observation.score).toEqual(last.info.score)
     expect(end.body.reward).toBe(last.reward)
+    const late = await request('POST', `/v1/sessions/${session}/steps`, {
+      action: { message: 'And now?' },
+    })
+    expect([late.status, late.body.error.message]).toEqual([
+      409,
+      'This consultation is over: open another, or reset',
+    ])
   })
 
   test('opens a case by its id, generated or of a file', async () => {
@@ -144,6 +151,16 @@ describe('the plain dialect', () => {
     }
   })
 
+  test('names what is unknown by what is known at its place', async () => {
+    const { request } = await testServer()
+    const { body } = await request('POST', '/v1/sessions', {
+      actions: [{ message: '', diagnosis: 'x', differential: [{ diagnosi: 'y' }], massage: 'z' }],
+    })
+    expect(body.error.message).toContain('actions.0.differential.0.diagnosi: unknown; did you mean')
+    expect(body.error.message).toContain('actions.0.massage: unknown; did you mean message?')
+    expect(body.error.fields).toHaveLength(3)
+  })
+
   test('ends a session once', async () => {
     const { request, server } = await testServer()
     const { body } = await request('POST', '/v1/sessions', {})
@@ -157,6 +174,14 @@ describe('the plain dialect', () => {
     const { body } = await request('GET', '/openapi.json')
     expect(body.openapi).toBe('3.1.0')
     for (const path of Object.keys(body.paths)) expect(path).toMatch(/^\/v1\//)
+    // biome-ignore lint/suspicious/noExplicitAny: outside JSON
+    const names = Object.values<any>(body.paths).flatMap((path) =>
+      Object.values<{ operationId: string }>(path).map(({ operationId }) => operationId),
+    )
+    expect(names).toContain('takeStep')
+    expect(new Set(names).size).toBe(names.length)
+    for (const path of ['/v1/splits', '/v1/tools'])
+      expect((await request('GET', path)).status).toBe(200)
     await request('POST', '/v1/sessions', {})
     const metrics = (await request('GET', '/metrics')).body
     expect(metrics).toContain('bedside_sessions_open 1')

@@ -30,7 +30,7 @@ class AsyncClient:
             headers["Authorization"] = f"Bearer {self._token}"
         self._http = aiohttp.ClientSession(
             headers=headers,
-            # Below the 5 s after which the server closes one: a trainer's step may last longer.
+            # Below the seconds after which servers close one, which are few: a trainer's step may last longer.
             connector=aiohttp.TCPConnector(limit=self._connections, keepalive_timeout=4),
             timeout=aiohttp.ClientTimeout(total=REPLY_SECONDS),
         )

@@ -62,10 +62,10 @@ def load(
     count, start: rows, and the number of the first; a row's number is its seed and the number of its case in the split.
     url, token: of a server, as in `make`.
     options: tier, split, language, clinic, persona, reward, max_turns, money, minutes, case_seed.
-    Raises ImportError without the extra `bedside-gym[datasets]`.
+    Raises ImportError without the package `datasets`.
     """
     try:
         from datasets import Dataset
     except ImportError as error:
-        raise ImportError("Expected the package datasets: pip install 'bedside-gym[datasets]'") from error
+        raise ImportError("Expected the package datasets: pip install datasets") from error
     return Dataset.from_list(rows(count, start=start, url=url, token=token, **options))

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NoReturn
 
 import gymnasium
+from gymnasium.error import CustomSpaceError
 from gymnasium.spaces import Text
+from gymnasium.vector.utils import create_shared_memory
 
 from .consultation import Client, Consultation
 
@@ -21,6 +23,12 @@ class Utterance(Text):
 
     def contains(self, x: Any) -> bool:
         return isinstance(x, str) and len(x) <= self.max_length
+
+
+@create_shared_memory.register(Utterance)
+def _share(space: Utterance, n: int = 1, ctx: Any = None) -> NoReturn:
+    """Refuses at once what `AsyncVectorEnv` cannot do: it reads shared text a single time, before there is any."""
+    raise CustomSpaceError("Expected AsyncVectorEnv(…, shared_memory=False): observations are text")
 
 
 class ConsultationEnv(gymnasium.Env[str, str]):
