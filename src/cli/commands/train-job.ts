@@ -105,9 +105,9 @@ const installHint = (backend: JobBackend, folder: string): string =>
   `\`python3 -m venv ${folder} && ${folder}/bin/pip install '${pythonPackage()}[${extras[backend]}]'\``
 
 /** Interpreter of a stand-in: that of `.venvs/BACKEND`, else the recipe's. @throws Fault `bad-input` that says how to install */
-export async function standInPython(
+async function standInPython(
   { backend, cluster }: Recipe,
-  env: Terminal['env'],
+  { env, signal: stopping }: Pick<Terminal, 'env' | 'signal'>,
 ): Promise<string> {
   if (!isJobBackend(backend))
     throw new TypeError(`Expected the recipe of a job, got backend \`${backend}\``)
@@ -117,7 +117,7 @@ export async function standInPython(
   const module = `bedside_trainers.${backend}.stand_in`
   const { code, signal, lines, error } = await runProgram(python, ['-m', module, '--help'], {
     env: { ...env, PYTHONPATH: pythonPackage() },
-    timeoutMs: answerSeconds * 1000,
+    ...{ timeoutMs: answerSeconds * 1000, signal: stopping },
   })
   if (code === 0) return python
   const killed = signal === null ? undefined : `${signal}, after at most ${answerSeconds} s`
@@ -133,14 +133,14 @@ export async function standInPython(
  * Interpreter of a stand-in, looked for before anything takes time.
  * @throws Fault `bad-input` that says every environment that is missing at once, also what `prepare` would ask for later
  */
-export async function environmentsOfStandIn(recipe: Recipe, env: Terminal['env']): Promise<string> {
+export async function environmentsOfStandIn(recipe: Recipe, terminal: Terminal): Promise<string> {
   const { missingFiles } = await import('./prepare.js')
   const { findInterpreter } = await import('./sidecar/make-tiny-model.js')
   const model = recipe.policy?.model
   const makesModel = model !== undefined && missingFiles(recipe).has(model)
   const [own, sidecar] = await Promise.allSettled([
-    standInPython(recipe, env),
-    makesModel ? findInterpreter('peft', { env }) : undefined,
+    standInPython(recipe, terminal),
+    makesModel ? findInterpreter('peft', { env: terminal.env }) : undefined,
   ])
   if (own.status === 'fulfilled' && sidecar.status === 'fulfilled') return own.value
   const failed = [own, sidecar].flatMap((one) => (one.status === 'rejected' ? [one.reason] : []))
