@@ -2,7 +2,7 @@
  * Makes the patients of the smoke recipes: a clinic of two diseases, as many patients of one as of the other. Generated
  * from this package's own knowledge base; no patient is real.
  *
- *     node examples/takes-two/make-data.js [file] [patients]
+ *     node examples/takes-two/make-data.js [file] [patients] [disease] [disease]
  */
 import { mkdir } from 'node:fs/promises'
 import { dirname } from 'node:path'
@@ -10,8 +10,13 @@ import { primaryDiagnosis } from 'bedside'
 import { generateCase, writeCases } from 'bedside/cases'
 import { clinic, loadKnowledge } from 'bedside/knowledge'
 
-const [file = 'takes-two-data/cases.jsonl', patients = '2000'] = process.argv.slice(2)
-const diseases = ['influenza', 'common-cold']
+const [
+  file = 'takes-two-data/cases.jsonl',
+  patients = '2000',
+  one = 'influenza',
+  other = 'common-cold',
+] = process.argv.slice(2)
+const diseases = [one, other]
 const knowledge = clinic(loadKnowledge(), ['upper-airway'])
 const share = Math.ceil(Number(patients) / diseases.length)
 const made = new Map(diseases.map((id) => [id, []]))

@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import inspect
 import json
 import os
 import random
@@ -34,9 +35,15 @@ from slime_rollouts import (
     siblings,
 )
 
-from bedside_trainers.slime import keep_learning_groups, keep_whole_groups, log_eval, log_rollout
+from bedside_trainers.slime import generate, keep_learning_groups, keep_whole_groups, log_eval, log_rollout
 from bedside_trainers.slime.bridge import main as bridge
 from bedside_trainers import token_sessions
+from bedside_trainers.slime.library import (
+    DynamicFilterOutput,
+    RolloutFnEvalOutput,
+    RolloutFnTrainOutput,
+    call_dynamic_filter,
+)
 from bedside_trainers.token_sessions import BadJob, LostConsultation, TokenSession
 
 COMMAND = json.loads(os.environ["BEDSIDE_TEST_COMMAND"])
@@ -407,6 +414,106 @@ class Seeds(unittest.TestCase):
                 other.load(7)
             with self.assertRaisesRegex(ValueError, "groups of 2"):
                 other.add_samples([[Sample()]])
+
+
+class Contracts(unittest.TestCase):
+    """What slime asks of a function that one of its flags names: its parameters, and the shape of what it gives back.
+
+    Twins, in our words, of those of slime's contract tests that a function of ours can meet; docs/slime.md lists both.
+    """
+
+    def takes(self, function, *names):
+        self.assertEqual(tuple(inspect.signature(function).parameters)[: len(names)], names)
+
+    def check_sample(self, sample):
+        self.assertIsInstance(sample, Sample)
+        self.assertIsInstance(sample.tokens, list)
+        self.assertEqual({type(token) for token in sample.tokens}, {int})
+        self.assertEqual((type(sample.response), type(sample.response_length)), (str, int))
+        self.assertIsNotNone(sample.reward)
+        self.assertIsInstance(sample.status, Sample.Status)
+
+    def test_rollout_function(self):
+        own = inspect.signature(generate_rollout).parameters
+        self.assertEqual(tuple(own), ("args", "rollout_id", "data_source", "evaluation"))
+        self.assertEqual({one.kind for one in own.values()}, {inspect.Parameter.POSITIONAL_OR_KEYWORD})
+        defaults = [one.default for one in own.values()]
+        self.assertEqual(defaults, [inspect.Parameter.empty] * 3 + [False])
+        draw = Drawing(folder("chatml"), seed=21)
+        cases = {"heldout": {"split": "heldout", "cases": 3}}
+        with job(BEDSIDE_URL=served(), BEDSIDE_EVAL=cases):
+            trained, args = rollout(draw, number=2, rollout_batch_size=3, n_samples_per_prompt=2, global_batch_size=6)
+            # As slime evaluates: no data source is asked.
+            evaluated = generate_rollout(args, 2, None, evaluation=True)
+        self.assertIsInstance(trained, RolloutFnTrainOutput)
+        self.assertEqual([len(group) for group in trained.samples], [2, 2, 2])
+        for sample in flat(trained.samples):
+            self.check_sample(sample)
+        self.assertIsInstance(evaluated, RolloutFnEvalOutput)
+        self.assertEqual(list(evaluated.data), ["heldout"])
+        for found in evaluated.data.values():
+            self.assertEqual({len(found[name]) for name in ("rewards", "truncated", "samples")}, {3})
+            self.assertEqual({type(one) for one in found["truncated"]}, {bool})
+            for sample, reward in zip(found["samples"], found["rewards"]):
+                self.check_sample(sample)
+                self.assertEqual(sample.reward, reward)
+
+    def test_generate(self):
+        self.takes(generate, "args", "sample", "sampling_params", "evaluation")
+        serving = Serving(Drawing(folder("chatml"), seed=22))
+        for evaluation in (False, True):
+            given = Sample(index=5, group_index=2, prompt="a prompt of slime's")
+            with job(BEDSIDE_URL=served()):
+                played = run(generate(arguments(serving.router), given, {"temperature": 0.3}, evaluation=evaluation))
+            self.check_sample(played)
+            self.assertEqual((played.index, played.group_index), (5, 2))
+            self.assertEqual(len(played.loss_mask), played.response_length)
+
+    def test_filters(self):
+        """Of samples that no consultation of ours made, as slime's flags may mix them."""
+        for function in (keep_whole_groups, keep_learning_groups):
+            self.takes(function, "args", "samples")
+            group = [Sample(index=n, tokens=[1, 2], response_length=1, reward=float(n)) for n in range(2)]
+            output = call_dynamic_filter(function, Namespace(reward_key=None), group)
+            self.assertIsInstance(output, DynamicFilterOutput)
+            self.assertTrue(output.keep)
+
+    def test_data_source(self):
+        self.takes(SeedSource.__init__, "self", "args")
+        source = SeedSource(Namespace(n_samples_per_prompt=3))
+        groups = source.get_samples(2)
+        self.assertEqual([len(group) for group in groups], [3, 3])
+        self.assertEqual({type(sample) for sample in flat(groups)}, {Sample})
+        source.add_samples(groups[:1])
+        self.assertEqual(source.get_samples(1), groups[:1])
+        source.save(0)
+        source.load(0)
+        self.assertIsInstance(len(source), int)
+
+    def test_reward_post_process(self):
+        self.assertEqual(tuple(inspect.signature(reward_post_process).parameters), ("args", "samples"))
+        samples = [Sample(index=n, tokens=[1, 2], response_length=2, reward=n + 0.5, loss_mask=[1, 1]) for n in (0, 1)]
+        with job(BEDSIDE_URL=served()):
+            raw, rewards = reward_post_process(Namespace(), samples)
+        self.assertEqual((list(raw), len(rewards)), ([0.5, 1.5], 2))
+        self.assertEqual({type(one) for one in rewards}, {float})
+
+    def test_logs(self):
+        """slime goes on with its own log where they return False."""
+        self.assertEqual(
+            tuple(inspect.signature(log_rollout).parameters),
+            ("rollout_id", "args", "samples", "rollout_extra_metrics", "rollout_time"),
+        )
+        self.assertEqual(
+            tuple(inspect.signature(log_eval).parameters), ("rollout_id", "args", "data", "extra_metrics")
+        )
+        with tempfile.TemporaryDirectory() as home, job(BEDSIDE_METRICS=str(Path(home) / "metrics.jsonl")):
+            sample = Sample(index=0, reward=1.0)
+            self.assertIs(log_rollout(3, Namespace(num_rollout=9), [sample], {"reward": 1.0}, 0.5), False)
+            data = {"one": {"rewards": [1.0], "truncated": [False], "samples": [sample]}}
+            self.assertIs(log_eval(4, Namespace(), data, {"acc": 1.0}), False)
+            lines = [json.loads(line) for line in (Path(home) / "metrics.jsonl").read_text().splitlines()]
+        self.assertEqual([(one["type"], one["step"], one["reward"]) for one in lines], [("step", 4, 1.0), ("held-out", 4, 1.0)])
 
 
 class BadInput(unittest.TestCase):

@@ -9,8 +9,8 @@ import { packageRoot } from '../../platform/package-root.js'
 import { pause } from '../../platform/retry.js'
 import { isJobBackend, type JobBackend } from '../../runs/jobs/cluster.js'
 import { jobRecipe } from '../../runs/jobs/job-recipe.js'
-import type { JobServerPlan } from '../../runs/jobs/job-run.js'
-import { jobCommand, jobVariables, standInCommand } from '../../runs/jobs/plan.js'
+import { type JobServerPlan, jobFilesIn } from '../../runs/jobs/job-run.js'
+import { jobCommand, jobFiles, jobVariables, standInCommand } from '../../runs/jobs/plan.js'
 import { jobLimits, trainJob } from '../../runs/jobs/train-job.js'
 import { openTrainingModels } from '../../runs/models/training-models.js'
 import type { Recipe } from '../../runs/recipe.js'
@@ -35,14 +35,22 @@ interface RunningServe {
   readonly ended: Promise<unknown>
 }
 
-/** One process of `bedside serve`. @throws Fault `bad-input` with its own words where it does not start */
-async function startServe(plan: JobServerPlan): Promise<RunningServe> {
-  const main = join(packageRoot(), 'dist', 'cli', 'main.js')
+/** A server as it is started, or shown where its port is not chosen yet. */
+type ShownServerPlan = Omit<JobServerPlan, 'port'> & { readonly port: number | string }
+
+/** Words of `bedside serve` for a job's server. */
+const serveWords = (plan: ShownServerPlan): readonly string[] => {
   const { recipe, tokenizer, host, port, workers, tokenFile, record } = plan
   const flags = { recipe, tokenizer, host, port, workers, 'token-file': tokenFile, record }
   const words = Object.entries(flags).flatMap(([name, value]) => [`--${name}`, String(value)])
-  const places = ['--max-sessions', '4096', '--dialect', 'plain', '--json', '--stop-with-input']
-  const child = spawn(process.execPath, [main, 'serve', ...words, ...places], {
+  return ['serve', ...words, '--max-sessions', '4096', '--dialect', 'plain']
+}
+
+/** One process of `bedside serve`. @throws Fault `bad-input` with its own words where it does not start */
+async function startServe(plan: JobServerPlan): Promise<RunningServe> {
+  const main = join(packageRoot(), 'dist', 'cli', 'main.js')
+  const words = [...serveWords(plan), '--json', '--stop-with-input']
+  const child = spawn(process.execPath, [main, ...words], {
     stdio: ['pipe', 'pipe', 'pipe'],
     // Ctrl-C is for the run, which ends it.
     detached: true,
@@ -97,9 +105,9 @@ const installHint = (backend: JobBackend, folder: string): string =>
   `\`python3 -m venv ${folder} && ${folder}/bin/pip install '${pythonPackage()}[${extras[backend]}]'\``
 
 /** Interpreter of a stand-in: that of `.venvs/BACKEND`, else the recipe's. @throws Fault `bad-input` that says how to install */
-export async function standInPython(
+async function standInPython(
   { backend, cluster }: Recipe,
-  env: Terminal['env'],
+  { env, signal: stopping }: Pick<Terminal, 'env' | 'signal'>,
 ): Promise<string> {
   if (!isJobBackend(backend))
     throw new TypeError(`Expected the recipe of a job, got backend \`${backend}\``)
@@ -109,7 +117,7 @@ export async function standInPython(
   const module = `bedside_trainers.${backend}.stand_in`
   const { code, signal, lines, error } = await runProgram(python, ['-m', module, '--help'], {
     env: { ...env, PYTHONPATH: pythonPackage() },
-    timeoutMs: answerSeconds * 1000,
+    ...{ timeoutMs: answerSeconds * 1000, signal: stopping },
   })
   if (code === 0) return python
   const killed = signal === null ? undefined : `${signal}, after at most ${answerSeconds} s`
@@ -125,14 +133,14 @@ export async function standInPython(
  * Interpreter of a stand-in, looked for before anything takes time.
  * @throws Fault `bad-input` that says every environment that is missing at once, also what `prepare` would ask for later
  */
-export async function environmentsOfStandIn(recipe: Recipe, env: Terminal['env']): Promise<string> {
+export async function environmentsOfStandIn(recipe: Recipe, terminal: Terminal): Promise<string> {
   const { missingFiles } = await import('./prepare.js')
   const { findInterpreter } = await import('./sidecar/make-tiny-model.js')
   const model = recipe.policy?.model
   const makesModel = model !== undefined && missingFiles(recipe).has(model)
   const [own, sidecar] = await Promise.allSettled([
-    standInPython(recipe, env),
-    makesModel ? findInterpreter('peft', { env }) : undefined,
+    standInPython(recipe, terminal),
+    makesModel ? findInterpreter('peft', { env: terminal.env }) : undefined,
   ])
   if (own.status === 'fulfilled' && sidecar.status === 'fulfilled') return own.value
   const failed = [own, sidecar].flatMap((one) => (one.status === 'rejected' ? [one.reason] : []))
@@ -181,25 +189,44 @@ export async function runJob(
   })
 }
 
-/** The command and the variables of a recipe's job, as somebody would give them to `ray job submit` or a batch system. */
+/** Whether a word of a trainer's command begins a setting: a flag, or a Hydra key. */
+const beginsSetting = (word: string): boolean => /^(?:--[a-z]|[a-z_]+(?:\.\w+)+=)/.test(word)
+
+/** A command as somebody reads it: one line for each setting. */
+const readable = (command: readonly string[]): string =>
+  command.map((word) => `${beginsSetting(word) ? '\\\n  ' : ''}${shellLine([word])}`).join(' ')
+
+/** What stands beside a trainer's command: the folder in which it runs, and the server that it asks. */
+const surroundings = (names: readonly string[], serve: readonly string[]): string =>
+  [
+    '# `bedside train` starts this server, and runs what follows as a Ray job in a folder that it uploads, with',
+    `# ${names.join(', ')}:`,
+    `# ${shellLine(['npx', 'bedside', ...serve])}`,
+  ].join('\n')
+
+/** The command, the variables and the files of a recipe's job, as somebody would give them to `ray job submit` or a batch system. */
 export async function showJobCommand(recipe: Recipe, out: string, standIn: boolean) {
   const job = jobRecipe(recipe, (path) => resolve(path))
   await using models = await openTrainingModels(recipe, out)
   const { task } = await openTask(recipe, models.parts)
   const limits = await jobLimits(job, task, out)
-  const { host, port, url } = job.cluster.server
-  const folder = resolve(out)
+  const { host, port, url, workers } = job.cluster.server
+  const at = jobFilesIn(resolve(out))
+  const shown = port === 0 ? 'PORT' : port
   const env = jobVariables(job, limits, {
-    url: url ?? `http://${host}:${port === 0 ? 'PORT' : port}`,
-    tokenFile: join(folder, 'server-token'),
-    metrics: join(folder, 'trainer-metrics.jsonl'),
+    url: url ?? `http://${host}:${shown}`,
+    tokenFile: at.token,
+    metrics: at.steps,
+  })
+  const serve = serveWords({
+    ...{ recipe: join(resolve(out), 'config.yaml'), tokenizer: job.model, host, workers },
+    ...{ port: shown, tokenFile: at.token, record: at.record },
   })
   const command = standIn ? standInCommand(job, limits, 'python3') : jobCommand(job, limits)
-  const lines = shellLine(command).replace(/ (--[a-z]|[a-z_]+(?:\.[\w.]+)+=)/g, ' \\\n  $1')
+  const paths = [...(await jobFiles(job, limits)).keys()]
+  const files = [...new Set(paths.map((path) => path.replace(/\/.*/, '/')))]
   const variables = Object.entries(env).map(([name, value]) => shellLine([`${name}=${value}`]))
-  return {
-    text: [...variables.map((line) => `export ${line}`), '', lines].join('\n'),
-    command,
-    env,
-  }
+  const exports = variables.map((line) => `export ${line}`)
+  const text = [surroundings(files, serve), ...exports, '', readable(command)].join('\n')
+  return { text, command, env, files, serve: ['bedside', ...serve] }
 }

@@ -151,8 +151,8 @@ function isJob({ backend }: Recipe, standIn: boolean): boolean {
 }
 
 /** The interpreter of a stand-in: looked for before anything else takes time. */
-const interpreterOfStandIn = async (recipe: Recipe, { env }: Terminal) =>
-  (await import('./train-job.js')).environmentsOfStandIn(recipe, env)
+const interpreterOfStandIn = async (recipe: Recipe, terminal: Terminal) =>
+  (await import('./train-job.js')).environmentsOfStandIn(recipe, terminal)
 
 /** Makes the files of a recipe that are missing, other runs included; false where it was stopped by Ctrl-C. */
 async function makeMissing(

@@ -1,5 +1,4 @@
 /** The end of a run by a job: its checkpoint, its report and its curves. */
-import { existsSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { buildEvaluation, type Evaluation, evaluateReferences } from '../../evaluation/evaluate.js'
 import type { PlayedCase } from '../../evaluation/play-cases.js'
@@ -10,9 +9,7 @@ import type { TrainingResult } from '../train.js'
 import { trainerCheckpoints } from './job-recipe.js'
 import { type JobRun, jobFilesIn, textOf } from './job-run.js'
 import { playedCases, readRecord, validations } from './metrics.js'
-
-/** Files of which a model folder has one; a trainer may write the configuration alone. */
-const weightFiles = ['model.safetensors', 'model.safetensors.index.json', 'pytorch_model.bin']
+import { hasWeights } from './model-folder.js'
 
 /** Where a trainer left the weights of its last step, as far as they are in the form of Hugging Face. */
 function trainedModel({ options, job }: JobRun): string | undefined {
@@ -23,7 +20,7 @@ function trainedModel({ options, job }: JobRun): string | undefined {
     join(kept, 'hf', String(steps - 1)),
     join(kept, `global_step_${steps}`, 'actor', 'huggingface'),
   ]
-  return places.find((folder) => weightFiles.some((name) => existsSync(join(folder, name))))
+  return places.find(hasWeights)
 }
 
 /** Marks the run as done by a checkpoint that says where the weights are. */

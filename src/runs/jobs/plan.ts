@@ -1,9 +1,7 @@
 /** What a job runs: its command, its variables and its files, as a recipe says them. */
-import { existsSync } from 'node:fs'
-import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Grammar } from '../../agent.js'
-import { Fault, rethrowAsFault } from '../../error.js'
+import { Fault } from '../../error.js'
 import { fork } from '../../seed.js'
 import type { Task } from '../../tasks/task.js'
 import { filesOf } from '../../trainers/jobs/package.js'
@@ -12,6 +10,7 @@ import type { ChatTokenizer } from '../../trainers/tokens/chat-tokenizer.js'
 import { checkTemplate } from '../../trainers/tokens/template-check.js'
 import { openTokenSession } from '../../trainers/tokens/token-session.js'
 import { type JobLimits, type JobRecipe, trainerCheckpoints } from './job-recipe.js'
+import { modelContext } from './model-folder.js'
 import { flagWords, slimeCommand, slimeEvaluation, slimeStandInSettings } from './slime-settings.js'
 import { hydraWords, verlCommand, verlStandInSettings } from './verl-settings.js'
 
@@ -35,21 +34,6 @@ export async function longestOpening(
     if (!session.next.done) longest = Math.max(longest, session.next.prompt.length)
   }
   return Math.ceil((longest * spare) / 64) * 64
-}
-
-/** The context window that a model folder says. */
-async function modelContext(model: string): Promise<number | undefined> {
-  const path = join(model, 'config.json')
-  if (!existsSync(path))
-    throw new Fault(
-      'bad-input',
-      `policy.model: expected a folder with config.json, tokenizer.json and a chat template, got \`${model}\`; download the model there, as by \`hf download NAME --local-dir ${model}\`, or make a small one by \`npx bedside sidecar tiny-model RECIPE --out ${model}\``,
-    )
-  const config: unknown = await rethrowAsFault('bad-input', path, async () =>
-    JSON.parse(await readFile(path, 'utf8')),
-  )
-  const known = Object(config).max_position_embeddings
-  return typeof known === 'number' ? known : undefined
 }
 
 /** The context window of a job's model. @throws Fault `bad-input` where it is not known, or less than the recipe's */

@@ -25,6 +25,7 @@ import type { TrainingResult } from '../train.js'
 import { finishJob } from './finish-job.js'
 import { type JobLimits, type JobRecipe, jobRecipe } from './job-recipe.js'
 import { collect, type JobRun, jobFilesIn, type TrainJobOptions, textOf } from './job-run.js'
+import { assertWeights } from './model-folder.js'
 import {
   assertAppendOnly,
   assertRoom,
@@ -219,6 +220,7 @@ export async function trainJob(recipe: Recipe, options: TrainJobOptions): Promis
   await using models = await openTrainingModels(recipe, out)
   const { task } = await openTask(recipe, models.parts)
   const limits = await jobLimits(job, task, out)
+  await assertWeights(job.model)
   await jobs.check()
   await using lock = await lockRun(out)
   if (lock.takenOver !== undefined) events.emit('backend-status', lock.takenOver)

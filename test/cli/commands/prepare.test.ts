@@ -146,6 +146,28 @@ describe('a model', () => {
     expect([code, stderr]).toEqual([2, expect.stringContaining('which says: SIGTERM, after')])
   })
 
+  test.skipIf(process.platform === 'win32')(
+    'of a stand-in whose Python is still looked at is given up by Ctrl-C',
+    async () => {
+      const begun = join(folder, 'begun')
+      const python = file('slow', `#!/bin/sh\ntouch '${begun}'\nexec sleep 600\n`)
+      chmodSync(python, 0o755)
+      const path = file(
+        'slow.yaml',
+        `backend: slime\npolicy: { model: no-model }\ncluster: { python: ${python} }\ntraining: { groupsPerStep: 8, normaliser: token-mean }\n`,
+      )
+      const stopping = new AbortController()
+      const running = bedside(['train', path, '--stand-in'], {
+        env: { BEDSIDE_VENVS: join(folder, 'no-venvs') },
+        signal: stopping.signal,
+      })
+      await expect.poll(() => existsSync(begun), { timeout: 60_000 }).toBe(true)
+      stopping.abort()
+      expect(await running).toMatchObject({ code: 130, stderr: expect.stringMatching(/Stopped/) })
+    },
+    90_000,
+  )
+
   test.each([
     ['{ tiny: {}, run: whole.yaml }', 'sidecar', /prepare\.tiny: expected `run` or `tiny`/],
     ['{ tiny: { wide: 3 } }', 'sidecar', /wide/],
