@@ -104,10 +104,11 @@ function hindsightOf({ hindsight, adam, ...rest }: GrpoTraining | SftTraining) {
 }
 
 function runGrpo(training: GrpoTraining, parts: LoopParts): Promise<LoopSummary> {
-  const { resampleMost, groupsPerStep, groupSize, maxStaleness, endings, offPolicy } = training
+  const { resampleMost, groupsPerStep, groupSize, maxStaleness, endings, corrections, offPolicy } =
+    training
   return trainGrpo({
     ...playOptions(parts, training),
-    ...{ groupsPerStep, groupSize, maxStaleness, endings },
+    ...{ groupsPerStep, groupSize, maxStaleness, endings, corrections },
     ...withoutUndefined({ begun: parts.begun, offPolicy, hindsight: hindsightOf(training) }),
     advantages: namedAdvantages(training.advantages),
     policy: training.groups,

@@ -13,8 +13,14 @@ import { withoutUndefined } from '../../platform/without-undefined.js'
 import type { AdvantageMethod } from '../advantages/method.js'
 import { baselineOf, estimateBatch, groupEstimator, namedAdvantages } from '../advantages/method.js'
 import { remaxAdvantages } from '../advantages/per-group.js'
-import type { Credits, OffPolicyOptions } from '../batches/group-batch.js'
-import { attachLogprobs, correctOffPolicy, toTrainBatch } from '../batches/group-batch.js'
+import { type Corrections, correctSiblings } from '../batches/corrections.js'
+import type { OffPolicyOptions } from '../batches/group-batch.js'
+import {
+  addCredits,
+  attachLogprobs,
+  correctOffPolicy,
+  toTrainBatch,
+} from '../batches/group-batch.js'
 import {
   assertHindsight,
   type HindsightOptions,
@@ -75,6 +81,12 @@ export interface GrpoOptions extends PlayingOptions<GrpoStep> {
    * step after the policy's. Needs `accuracy`, and a backend with `conclude`. @default none
    */
   readonly hindsight?: HindsightOptions
+  /**
+   * In a group of which one diagnosis was right (accuracy 1), a consultation that concluded wrongly also learns the right
+   * one's last reply in place of its own: this advantage for that reply, and as much less for its own. 0 for none. Needs
+   * `accuracy`, and a backend with `logprobs`. @default 0
+   */
+  readonly corrections?: number
   /** Plays ahead, with policies up to this many versions old; 0 for on-policy groups. @default 0 */
   readonly maxStaleness?: number
   /** What is rejected as too far off policy, and how a correction's weights are scaled. @default nothing */
@@ -92,6 +104,7 @@ function resolveOptions({
   maxStaleness = grpoDefaults.maxStaleness,
   offPolicy = {},
   endings = grpoDefaults.endings,
+  corrections = grpoDefaults.corrections,
   ...rest
 }: GrpoOptions) {
   const advantages: AdvantageMethod =
@@ -99,7 +112,7 @@ function resolveOptions({
   return {
     ...resolvePlaying(rest),
     ...{ advantages, policy: { ...policy, baseline: baselineOf(advantages) } },
-    ...{ groupsPerStep, groupSize, maxStaleness, endings, offPolicy },
+    ...{ groupsPerStep, groupSize, maxStaleness, endings, corrections, offPolicy },
   }
 }
 type GrpoSettings = ReturnType<typeof resolveOptions>
@@ -188,13 +201,13 @@ async function learn(
   options: GrpoSettings,
   step: number,
   groups: readonly Group[],
-  credits: Credits | undefined,
+  { credits, rows = [] }: Partial<Corrections>,
 ) {
   const { backend, epochs, maxStaleness, loss, offPolicy } = options
   const episodes = groups.flatMap((group) => group.episodes)
   const maxTokens = maxEpisodeTokens(options, episodes)
   const made = toTrainBatch(groups, step, backend.policyVersion, {
-    ...{ ...options, maxTokens },
+    ...{ ...options, maxTokens, rows },
     ...withoutUndefined({ credits }),
   })
   let update: StepReport | undefined
@@ -224,9 +237,16 @@ async function trainStep(
   options.assertScored(step, played.members)
   const groups = estimateBatch(played.groups, options.advantages)
   for (const group of groups) options.events.emit('group-formed', group)
-  const { hindsight } = options
+  const { hindsight, corrections } = options
   const seen = hindsight && (await lookBack(backend, understoodGroups(played), hindsight))
-  const { update, forks, rejected } = await learn(options, step, groups, seen?.credits)
+  const corrected =
+    corrections > 0
+      ? await correctSiblings(backend, { members: played.members, groups }, corrections)
+      : undefined
+  const { update, forks, rejected } = await learn(options, step, groups, {
+    credits: addCredits(seen?.credits, corrected?.credits),
+    rows: corrected?.rows ?? [],
+  })
   if (hindsight && seen) await learnInHindsight(backend, seen.labelled, step, hindsight)
   if (lease) source?.ack(lease)
   const measured = {
@@ -242,7 +262,7 @@ async function trainStep(
 /** @throws RangeError for options that contradict one another */
 function assertOptions(settings: GrpoSettings): void {
   const { groupSize, policy, advantages, maxStaleness, endings, offPolicy, loss } = settings
-  const { hindsight, accuracy, backend } = settings
+  const { hindsight, corrections, accuracy, backend } = settings
   if (hindsight) assertHindsight(backend)
   if (offPolicy.scaleWeights && !loss.correction)
     throw new RangeError('Expected `loss.correction`, whose weights are to be scaled, got none')
@@ -252,8 +272,22 @@ function assertOptions(settings: GrpoSettings): void {
     throw new RangeError(
       `Expected \`maxStaleness\` 0 with \`endings\`, which are drawn by the policy that played, got \`${maxStaleness}\``,
     )
-  if (hindsight && accuracy === unmeasured)
-    throw new RangeError('Expected `accuracy` with `hindsight`, which learns from who was right')
+  if (!(corrections >= 0 && Number.isFinite(corrections)))
+    throw new RangeError(
+      `Expected \`corrections\` to be a number of at least 0, got \`${corrections}\``,
+    )
+  for (const [on, name] of [
+    [hindsight !== undefined, 'hindsight'],
+    [corrections > 0, 'corrections'],
+  ] as const)
+    if (on && accuracy === unmeasured)
+      throw new RangeError(
+        `Expected \`accuracy\` with \`${name}\`, which learns from who was right`,
+      )
+  if (corrections > 0 && maxStaleness > 0)
+    throw new RangeError(
+      `Expected \`maxStaleness\` 0 with \`corrections\`, which are of the policy that played, got \`${maxStaleness}\``,
+    )
   if (hindsight && maxStaleness > 0)
     throw new RangeError(
       `Expected \`maxStaleness\` 0 with \`hindsight\`, whose steps make versions of their own, got \`${maxStaleness}\``,
