@@ -15,8 +15,8 @@ import { toTrainBatch } from '../../../src/trainers/batches/group-batch.js'
 import { embedded } from '../../../src/trainers/embedded/embedded.js'
 import type { StepMetrics } from '../../../src/trainers/events.js'
 import { trainingEmitter } from '../../../src/trainers/events.js'
-import type { GrpoOptions, GrpoStep } from '../../../src/trainers/loops/grpo.js'
 import { trainGrpo } from '../../../src/trainers/loops/grpo.js'
+import type { GrpoOptions, GrpoStep } from '../../../src/trainers/loops/grpo-options.js'
 import { unmeasured } from '../../../src/trainers/loops/loop.js'
 import { accuracy, caseAt, patient } from '../../fixtures/tiny-training.js'
 import { words } from '../embedded/play.js'
@@ -658,11 +658,9 @@ describe('corrections', () => {
       step: {
         value: async (batch: TrainBatch) => {
           const now = (await backend.logprobs?.(batch.segments)) ?? []
-          batch.segments.forEach(({ mask, logprobs }, s) =>
-            mask.forEach((one, t) => {
+          for (const [s, { mask, logprobs }] of batch.segments.entries())
+            for (const [t, one] of mask.entries())
               if (one === 1) seen.push(Math.abs(now[s]![t]! - logprobs[t]!))
-            }),
-          )
           return backend.step(batch)
         },
       },
