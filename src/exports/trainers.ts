@@ -106,7 +106,8 @@ export type {
   TrainingEvents,
 } from '../trainers/events.js'
 export { trainingEmitter } from '../trainers/events.js'
-export { type GrpoOptions, type GrpoStep, trainGrpo } from '../trainers/loops/grpo.js'
+export { trainGrpo } from '../trainers/loops/grpo.js'
+export type { GrpoOptions, GrpoStep } from '../trainers/loops/grpo-options.js'
 export type { LoopOptions, LoopSummary, StepResult, WorldOptions } from '../trainers/loops/loop.js'
 export type { PpoCriticOptions, PpoOptions, PpoStep } from '../trainers/loops/ppo.js'
 export { trainPpo } from '../trainers/loops/ppo.js'

@@ -10,7 +10,8 @@ import type { Task } from '../tasks/task.js'
 import { namedAdvantages } from '../trainers/advantages/method.js'
 import { learningRateFactor } from '../trainers/batches/adam-schedule.js'
 import type { TrainingEmitter } from '../trainers/events.js'
-import { type GrpoStep, trainGrpo } from '../trainers/loops/grpo.js'
+import { trainGrpo } from '../trainers/loops/grpo.js'
+import type { GrpoStep } from '../trainers/loops/grpo-options.js'
 import type { LoopOptions, LoopSummary, StepResult } from '../trainers/loops/loop.js'
 import { type PpoStep, trainPpo } from '../trainers/loops/ppo.js'
 import { trainSft } from '../trainers/loops/sft.js'
@@ -104,10 +105,11 @@ function hindsightOf({ hindsight, adam, ...rest }: GrpoTraining | SftTraining) {
 }
 
 function runGrpo(training: GrpoTraining, parts: LoopParts): Promise<LoopSummary> {
-  const { resampleMost, groupsPerStep, groupSize, maxStaleness, endings, offPolicy } = training
+  const { resampleMost, groupsPerStep, groupSize, maxStaleness, endings, corrections, offPolicy } =
+    training
   return trainGrpo({
     ...playOptions(parts, training),
-    ...{ groupsPerStep, groupSize, maxStaleness, endings },
+    ...{ groupsPerStep, groupSize, maxStaleness, endings, corrections },
     ...withoutUndefined({ begun: parts.begun, offPolicy, hindsight: hindsightOf(training) }),
     advantages: namedAdvantages(training.advantages),
     policy: training.groups,

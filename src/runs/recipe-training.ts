@@ -179,6 +179,8 @@ const Grpo = z.strictObject({
   resampleMost: Count.exactOptional(),
   /** Diagnoses drawn where each consultation concludes: siblings that share all before it. 0: the one it ended with. */
   endings: z.number().int().min(0).default(grpoDefaults.endings),
+  /** Advantage of the reply of a sibling who was right, where a consultation concluded wrongly. 0: no such rows. */
+  corrections: z.number().min(0).default(grpoDefaults.corrections),
   /** Most policy versions a rollout may lag behind; above 0, runs are not reproducible. */
   maxStaleness: z.number().int().min(0).default(grpoDefaults.maxStaleness),
   /** What is rejected as too far off policy before the loss, and how a correction's weights are scaled. */

@@ -36,6 +36,7 @@ export const grpoDefaults = {
   groupSize: 8,
   maxStaleness: 0,
   endings: 0,
+  corrections: 0,
 } as const
 
 /** Settings of hindsight labels. */

@@ -165,6 +165,11 @@ describe('is refused with file, line, path and value:', () => {
       /^r\.yaml:2: training\.endings: .*got `-1`/m,
     ],
     [
+      'corrections that would teach the wrong reply',
+      'training:\n  corrections: -1\n',
+      /^r\.yaml:2: training\.corrections: .*got `-1`/m,
+    ],
+    [
       'a key at the wrong place',
       'learningRate: 0.1\n',
       /^r\.yaml:1: learningRate: .*\(did you mean `training\.adam\.learningRate`\?\)/,

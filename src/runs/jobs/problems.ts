@@ -174,9 +174,12 @@ const ownAdvantages: Readonly<Record<JobBackend, readonly string[]>> = {
 }
 
 /** What only our own loops do. */
-function loopRules({ training: { endings, hindsight } }: WholeParts): readonly JobRule[] {
+function loopRules({
+  training: { endings, hindsight, corrections },
+}: WholeParts): readonly JobRule[] {
   return [
     [endings > 0, 'training.endings', 'expected 0: the trainer plays whole consultations'],
+    [corrections > 0, 'training.corrections', 'expected 0: the trainer learns from what was drawn'],
     [
       hindsight !== undefined,
       'training.hindsight',

@@ -21,6 +21,17 @@ export interface BatchOptions {
 /** Advantages of single tokens, by rollout and segment, along the mask. */
 export type Credits = ReadonlyMap<string, readonly Float32Array[]>
 
+/** The sum of two credits; each may name rollouts that the other does not. */
+export function addCredits(one: Credits = new Map(), other: Credits = new Map()): Credits {
+  const sums = new Map(one)
+  for (const [id, own] of other) {
+    const before = sums.get(id)
+    const sum = own.map((row, s) => row.map((value, t) => value + (before?.[s]?.[t] ?? 0)))
+    sums.set(id, sum)
+  }
+  return sums
+}
+
 /** The segment with credit added to its advantages. */
 function withCredit(segment: TokenSegment, credit: Float32Array | undefined): TokenSegment {
   if (!credit) return segment
@@ -28,7 +39,10 @@ function withCredit(segment: TokenSegment, credit: Float32Array | undefined): To
   return { ...segment, advantages }
 }
 
-/** Builds the batch of all groups that learn, or have a member with credit, and counts forked token streams; `undefined` when no group learns. */
+/**
+ * Builds the batch of all groups that learn, or have a member with credit, and of the rows beside them; counts forked
+ * token streams. `undefined` when no group learns.
+ */
 export function toTrainBatch(
   groups: readonly Group[],
   step: number,
@@ -39,10 +53,11 @@ export function toTrainBatch(
     adam,
     maxTokens,
     credits = new Map(),
-  }: BatchOptions & { readonly credits?: Credits },
+    rows = [],
+  }: BatchOptions & { readonly credits?: Credits; readonly rows?: readonly TokenSegment[] },
 ): { readonly batch: TrainBatch; readonly forks: number } | undefined {
   let forks = 0
-  const segments = groups
+  const own = groups
     .filter(
       ({ status, episodes }) => status === 'learns' || episodes.some(({ id }) => credits.has(id)),
     )
@@ -51,11 +66,12 @@ export function toTrainBatch(
         if (group.standings[i] !== 'learns') return []
         const made = episodeSegments(episode, group.advantages[i] ?? 0, group.id, group)
         forks += made.forks
-        const own = credits.get(episode.id)
-        return made.segments.map((segment, s) => withCredit(segment, own?.[s]))
+        const credit = credits.get(episode.id)
+        return made.segments.map((segment, s) => withCredit(segment, credit?.[s]))
       }),
     )
-  if (segments.length === 0) return undefined
+  if (own.length === 0) return undefined
+  const segments = [...own, ...rows]
   const perSegment = makeNormaliser(
     normaliser,
     segments,

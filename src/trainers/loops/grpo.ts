@@ -8,21 +8,18 @@
 import type { StepReport } from '../../backend.js'
 import type { Case } from '../../case.js'
 import { Fault } from '../../error.js'
-import type { AdvantageEstimator, Group, GroupPolicy } from '../../group.js'
+import type { Group } from '../../group.js'
 import { withoutUndefined } from '../../platform/without-undefined.js'
-import type { AdvantageMethod } from '../advantages/method.js'
-import { baselineOf, estimateBatch, groupEstimator, namedAdvantages } from '../advantages/method.js'
+import { estimateBatch, groupEstimator } from '../advantages/method.js'
 import { remaxAdvantages } from '../advantages/per-group.js'
-import type { Credits, OffPolicyOptions } from '../batches/group-batch.js'
-import { attachLogprobs, correctOffPolicy, toTrainBatch } from '../batches/group-batch.js'
+import { type Corrections, correctSiblings } from '../batches/corrections.js'
 import {
-  assertHindsight,
-  type HindsightOptions,
-  learnInHindsight,
-  lookBack,
-  understoodGroups,
-} from '../batches/hindsight.js'
-import { grpoDefaults } from '../defaults.js'
+  addCredits,
+  attachLogprobs,
+  correctOffPolicy,
+  toTrainBatch,
+} from '../batches/group-batch.js'
+import { learnInHindsight, lookBack, understoodGroups } from '../batches/hindsight.js'
 import { openGroupSource, type PlayedGroup } from '../rollouts/async-rollouts.js'
 import { planResampling } from '../rollouts/dynamic-sampling.js'
 import type { GroupMember, RolloutJob } from '../rollouts/group-rollouts.js'
@@ -33,76 +30,22 @@ import {
   rolloutJobs,
 } from '../rollouts/group-rollouts.js'
 import type { Lease, RolloutSource } from '../rollouts/rollout-source.js'
-import type { LoopSummary, PlayedStep, PlayingOptions, StepResult } from './loop.js'
+import {
+  assertGrpo,
+  type GrpoOptions,
+  type GrpoSettings,
+  type GrpoStep,
+  resolveGrpo,
+} from './grpo-options.js'
+import type { LoopSummary, PlayedStep } from './loop.js'
 import {
   maxEpisodeTokens,
   playBranchedJobs,
   playJobs,
-  resolvePlaying,
   rolloutMetrics,
   runSteps,
   stepMetrics,
-  unmeasured,
 } from './loop.js'
-
-/** Result of one GRPO step. */
-export interface GrpoStep extends StepResult {
-  /** All groups in the order of their places, those without a learning signal included. */
-  readonly groups: readonly Group[]
-  /** The case of each group. */
-  readonly cases: readonly Case[]
-}
-
-/** Options of {@link trainGrpo}. */
-export interface GrpoOptions extends PlayingOptions<GrpoStep> {
-  /** Advantage estimator; a function estimates each group by itself. @default Dr. GRPO */
-  readonly advantages?: AdvantageMethod | AdvantageEstimator
-  /** Which members count in a group, and which groups learn. */
-  readonly policy?: Omit<GroupPolicy, 'baseline'>
-  /** @default 32 */
-  readonly groupsPerStep?: number
-  /** @default 8 */
-  readonly groupSize?: number
-  /**
-   * Diagnoses drawn where each consultation concludes, as siblings that share all before it; 0 for the one it ended with.
-   * @default 0
-   */
-  readonly endings?: number
-  /** Dynamic sampling (DAPO): draws groups until `groupsPerStep` of them learn, `most` in all. @default none */
-  readonly resample?: { readonly most: number }
-  /**
-   * In a group of which one diagnosis was right (accuracy 1), every turn of all members then learns that diagnosis, in a
-   * step after the policy's. Needs `accuracy`, and a backend with `conclude`. @default none
-   */
-  readonly hindsight?: HindsightOptions
-  /** Plays ahead, with policies up to this many versions old; 0 for on-policy groups. @default 0 */
-  readonly maxStaleness?: number
-  /** What is rejected as too far off policy, and how a correction's weights are scaled. @default nothing */
-  readonly offPolicy?: OffPolicyOptions
-  /** With `maxStaleness`: groups begun before `firstStep` (`metrics.groups.begun`). @default those of its steps */
-  readonly begun?: number
-}
-
-/** Fills in the defaults. */
-function resolveOptions({
-  advantages: given = namedAdvantages(grpoDefaults.advantages),
-  policy = {},
-  groupsPerStep = grpoDefaults.groupsPerStep,
-  groupSize = grpoDefaults.groupSize,
-  maxStaleness = grpoDefaults.maxStaleness,
-  offPolicy = {},
-  endings = grpoDefaults.endings,
-  ...rest
-}: GrpoOptions) {
-  const advantages: AdvantageMethod =
-    typeof given === 'function' ? { per: 'group', estimate: given } : given
-  return {
-    ...resolvePlaying(rest),
-    ...{ advantages, policy: { ...policy, baseline: baselineOf(advantages) } },
-    ...{ groupsPerStep, groupSize, maxStaleness, endings, offPolicy },
-  }
-}
-type GrpoSettings = ReturnType<typeof resolveOptions>
 
 /** Plays one greedy rollout per place; returns totals by place, where they have one. */
 async function playGreedy(options: GrpoSettings, jobs: readonly RolloutJob[]) {
@@ -188,13 +131,13 @@ async function learn(
   options: GrpoSettings,
   step: number,
   groups: readonly Group[],
-  credits: Credits | undefined,
+  { credits, rows = [] }: Partial<Corrections>,
 ) {
   const { backend, epochs, maxStaleness, loss, offPolicy } = options
   const episodes = groups.flatMap((group) => group.episodes)
   const maxTokens = maxEpisodeTokens(options, episodes)
   const made = toTrainBatch(groups, step, backend.policyVersion, {
-    ...{ ...options, maxTokens },
+    ...{ ...options, maxTokens, rows },
     ...withoutUndefined({ credits }),
   })
   let update: StepReport | undefined
@@ -224,9 +167,16 @@ async function trainStep(
   options.assertScored(step, played.members)
   const groups = estimateBatch(played.groups, options.advantages)
   for (const group of groups) options.events.emit('group-formed', group)
-  const { hindsight } = options
+  const { hindsight, corrections } = options
   const seen = hindsight && (await lookBack(backend, understoodGroups(played), hindsight))
-  const { update, forks, rejected } = await learn(options, step, groups, seen?.credits)
+  const corrected =
+    corrections > 0
+      ? await correctSiblings(backend, { members: played.members, groups }, corrections)
+      : undefined
+  const { update, forks, rejected } = await learn(options, step, groups, {
+    credits: addCredits(seen?.credits, corrected?.credits),
+    rows: corrected?.rows ?? [],
+  })
   if (hindsight && seen) await learnInHindsight(backend, seen.labelled, step, hindsight)
   if (lease) source?.ack(lease)
   const measured = {
@@ -239,43 +189,14 @@ async function trainStep(
   return { step, metrics: stepMetrics(options, { step, started }, measured, update), groups, cases }
 }
 
-/** @throws RangeError for options that contradict one another */
-function assertOptions(settings: GrpoSettings): void {
-  const { groupSize, policy, advantages, maxStaleness, endings, offPolicy, loss } = settings
-  const { hindsight, accuracy, backend } = settings
-  if (hindsight) assertHindsight(backend)
-  if (offPolicy.scaleWeights && !loss.correction)
-    throw new RangeError('Expected `loss.correction`, whose weights are to be scaled, got none')
-  if (!Number.isSafeInteger(endings) || endings < 0)
-    throw new RangeError(`Expected \`endings\` to be an integer of at least 0, got \`${endings}\``)
-  if (endings > 0 && maxStaleness > 0)
-    throw new RangeError(
-      `Expected \`maxStaleness\` 0 with \`endings\`, which are drawn by the policy that played, got \`${maxStaleness}\``,
-    )
-  if (hindsight && accuracy === unmeasured)
-    throw new RangeError('Expected `accuracy` with `hindsight`, which learns from who was right')
-  if (hindsight && maxStaleness > 0)
-    throw new RangeError(
-      `Expected \`maxStaleness\` 0 with \`hindsight\`, whose steps make versions of their own, got \`${maxStaleness}\``,
-    )
-  if (groupSize < 2 && policy.baseline === 'siblings')
-    throw new RangeError(
-      `Expected \`groupSize\` to be at least 2, got \`${groupSize}\`: a group of one has no baseline`,
-    )
-  if (advantages.per === 'greedy' && maxStaleness > 0)
-    throw new RangeError(
-      `Expected \`maxStaleness\` 0 with a greedy baseline, which is the step's own policy, got \`${maxStaleness}\``,
-    )
-}
-
 /**
  * Trains with GRPO. Only the backend, the cases, the env, the reward and `steps` are required; defaults are those of a
  * recipe (`defaults.ts`).
  * @throws RangeError for options that contradict one another, before any episode
  */
 export async function trainGrpo(options: GrpoOptions): Promise<LoopSummary> {
-  const settings = resolveOptions(options)
-  assertOptions(settings)
+  const settings = resolveGrpo(options)
+  assertGrpo(settings)
   const { backend, firstStep = 1, maxStaleness, temperature } = settings
   await using source =
     maxStaleness > 0

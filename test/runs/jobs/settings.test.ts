@@ -247,6 +247,7 @@ describe('a recipe that contradicts itself is refused', () => {
     ['training.resampleMost', ['verl', { resampleMost: 64 }]],
     ['training.endings', ['slime', { endings: 2 }]],
     ['training.hindsight', ['verl', { hindsight: {} }]],
+    ['training.corrections', ['slime', { corrections: 1 }]],
     ['training.resampleMost', ['slime', { resampleMost: 8 }]],
     ['training.loss.kind', ['slime', { loss: { kind: 'sapo' } }]],
     ['training.adam.decay', ['verl', { adam: { decay: 'linear' } }]],

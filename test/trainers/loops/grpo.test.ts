@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import type { Backend } from '../../../src/backend.js'
-import type { Loss, TrainBatch } from '../../../src/batch.js'
+import type { Loss, TokenSegment, TrainBatch } from '../../../src/batch.js'
 import { consultation } from '../../../src/envs/consultation.js'
 import { Fault } from '../../../src/error.js'
 import type { Group } from '../../../src/group.js'
@@ -15,8 +15,8 @@ import { toTrainBatch } from '../../../src/trainers/batches/group-batch.js'
 import { embedded } from '../../../src/trainers/embedded/embedded.js'
 import type { StepMetrics } from '../../../src/trainers/events.js'
 import { trainingEmitter } from '../../../src/trainers/events.js'
-import type { GrpoOptions, GrpoStep } from '../../../src/trainers/loops/grpo.js'
 import { trainGrpo } from '../../../src/trainers/loops/grpo.js'
+import type { GrpoOptions, GrpoStep } from '../../../src/trainers/loops/grpo-options.js'
 import { unmeasured } from '../../../src/trainers/loops/loop.js'
 import { accuracy, caseAt, patient } from '../../fixtures/tiny-training.js'
 import { words } from '../embedded/play.js'
@@ -598,6 +598,105 @@ describe('hindsight', () => {
     const { conclude: _, ...others } = embedded({ actionSpace: words })
     await expect(run(others as Backend, { hindsight })).rejects.toThrow(
       /a backend with `conclude`.*got `embedded`/,
+    )
+  })
+})
+
+describe('corrections', () => {
+  /** Batches and steps of a run with corrections. */
+  async function corrected(corrections: number) {
+    const batches: TrainBatch[] = []
+    const steps: GrpoStep[] = []
+    const afterStep: GrpoOptions['afterStep'] = (made) => {
+      steps.push(made)
+      return undefined
+    }
+    await run(watched(embedded({ actionSpace: words }), batches), { corrections, afterStep })
+    return { batches, steps }
+  }
+  const nameOf = (segment: TokenSegment | undefined): string | undefined => {
+    const action = words.actions[segment?.tokens.at(-1) ?? -1]
+    return action?.kind === 'diagnose' ? action.diagnosis : undefined
+  }
+
+  test('teach a wrong conclusion what a sibling said rightly, and take as much from its own', async () => {
+    const { batches, steps } = await corrected(0.5)
+    let rows = 0
+    for (const [s, { segments }] of batches.entries()) {
+      const { groups, cases } = steps[s]!
+      for (const [g, { id, episodes, scores, advantages }] of groups.entries()) {
+        const truth = cases[g]?.gold.dx[0]?.name.en
+        const known = scores.some(({ total }) => total === 1)
+        for (const [i, { id: rolloutId, turns }] of episodes.entries()) {
+          const [played, row, ...more] = segments.filter((one) => one.rolloutId === rolloutId)
+          expect(more).toEqual([])
+          const wrong = turns.at(-1)?.action.kind === 'diagnose' && scores[i]?.total === 0
+          expect(row !== undefined).toBe(known && wrong)
+          if (!played || !row) continue
+          rows += 1
+          expect(row.groupId).toBe(id)
+          expect(nameOf(row)).toBe(truth)
+          expect(nameOf(played)).not.toBe(truth)
+          // Both have read the same, and only the last reply of the row is drawn.
+          expect(row.tokens.slice(0, -1)).toEqual(played.tokens.slice(0, -1))
+          expect([...row.mask].filter((one) => one === 1)).toHaveLength(1)
+          expect(row.advantages.at(-1)).toBe(0.5)
+          expect(played.advantages.at(-1)).toBeCloseTo((advantages[i] ?? 0) - 0.5, 6)
+          const before = played.mask.indexOf(1)
+          if (before < played.mask.length - 1)
+            expect(played.advantages[before]).toBeCloseTo(advantages[i] ?? 0, 6)
+        }
+      }
+    }
+    expect(rows).toBeGreaterThan(0)
+  })
+
+  test('carry the log-probs of the policy that played, so that the ratio begins at 1', async () => {
+    const backend = embedded({ actionSpace: words })
+    const seen: number[] = []
+    const before: Backend = Object.create(backend, {
+      step: {
+        value: async (batch: TrainBatch) => {
+          const now = (await backend.logprobs?.(batch.segments)) ?? []
+          for (const [s, { mask, logprobs }] of batch.segments.entries())
+            for (const [t, one] of mask.entries())
+              if (one === 1) seen.push(Math.abs(now[s]![t]! - logprobs[t]!))
+          return backend.step(batch)
+        },
+      },
+    })
+    await run(before, { corrections: 1 })
+    expect(seen.length).toBeGreaterThan(0)
+    expect(Math.max(...seen)).toBeLessThan(1e-5)
+  })
+
+  test('have the same weights at any concurrency, and other ones than without', async () => {
+    const made = await Promise.all(
+      [{}, { corrections: 1, concurrency: 1 }, { corrections: 1, concurrency: 24 }].map(
+        async (over) => {
+          const backend = embedded({ actionSpace: words })
+          await run(backend, over)
+          return weightsOf(backend)
+        },
+      ),
+    )
+    expect(made[1]).toBe(made[2])
+    expect(made[1]).not.toBe(made[0])
+  })
+
+  test.each([
+    [{ corrections: -1 }, /`corrections` to be a number of at least 0, got `-1`/],
+    [{ corrections: Number.NaN }, /`corrections` to be a number of at least 0, got `NaN`/],
+    [{ corrections: 1, maxStaleness: 1 }, /`maxStaleness` 0 with `corrections`/],
+    [{ corrections: 1, accuracy: unmeasured }, /`accuracy` with `corrections`/],
+  ] as const)('refuse %o', async (over, message) => {
+    await expect(run(embedded({ actionSpace: words }), over)).rejects.toThrow(message)
+  })
+
+  test('refuse a backend without log-probs', async () => {
+    const { logprobs: _, ...others } = embedded({ actionSpace: words })
+    await expect(run(others as Backend, { corrections: 1 })).rejects.toThrow(
+      /a backend with `logprobs`.*got embedded/,
     )
   })
 })
