@@ -84,10 +84,14 @@ export function toThirdPerson(text: string, language: Language, pronoun: Pronoun
 /** "Yes, …", "没有，…", "疼，…": openings that fit only after a question. */
 const replyOpening = /^(?:yes|yeah|no|well)\b|^\p{Script=Han}{1,2}[，。]/iu
 
-/** Selects, from sentences of one meaning, those that need no question before them, or else all. */
+/** "Yes, it burns" and "有，小便像针刺一样" without their yes. */
+const withoutYes = (text: string): string =>
+  text.replace(/^(?:有|是|对)，/u, '').replace(/^yes, (.)/i, (_, first) => first.toUpperCase())
+
+/** Selects, from sentences of one meaning, those that need no question before them, or else all, without their yes. */
 export function standaloneSentences(texts: readonly string[]): readonly string[] {
   const standalone = texts.filter((text) => !replyOpening.test(text))
-  return standalone.length > 0 ? standalone : texts
+  return standalone.length > 0 ? standalone : texts.map(withoutYes)
 }
 
 /** The pronoun for a patient of a sex; `he` unless female. */

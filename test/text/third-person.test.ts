@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { loadKnowledge } from '../../src/knowledge/load.js'
 import type { Pronoun } from '../../src/text/third-person.js'
-import { pronounForSex, toThirdPerson } from '../../src/text/third-person.js'
+import { pronounForSex, standaloneSentences, toThirdPerson } from '../../src/text/third-person.js'
 
 const both: readonly Pronoun[] = ['he', 'she']
 
@@ -102,5 +102,14 @@ describe('every patient-known sentence of the shipped knowledge base', () => {
           ),
         ).toBe(true)
       }
+  })
+})
+
+describe('sentences that need no question', () => {
+  test('are preferred, and replies lose their yes where there are no others', () => {
+    expect(standaloneSentences(['Yes, it burns.', 'It burns.'])).toEqual(['It burns.'])
+    expect(standaloneSentences(['有，小便像针刺一样。'])).toEqual(['小便像针刺一样。'])
+    expect(standaloneSentences(['Yes, it burns.'])).toEqual(['It burns.'])
+    expect(standaloneSentences(['没有，小便挺好。'])).toEqual(['没有，小便挺好。'])
   })
 })

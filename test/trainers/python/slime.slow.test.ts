@@ -4,6 +4,7 @@ import { readFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { expect, test } from 'vitest'
+import { pythonPackage } from '../../../src/trainers/sidecar/environment.js'
 import { describeWithPython, pythonOf } from '../../fixtures/python.js'
 import { builtPackage } from '../../server/built.js'
 
@@ -26,6 +27,13 @@ describeWithPython("slime's plugin", 'verl', (run) => {
     expect(failed).toEqual({})
     expect(passed).toHaveLength(34)
   }, 300_000)
+
+  test('says at once that its stand-in lacks the engine, where only a trainer is installed', async () => {
+    const words = ['-m', 'bedside_trainers.slime.stand_in', '--help']
+    const env = { ...process.env, PYTHONPATH: pythonPackage() }
+    const missing = promisify(execFile)(pythonOf('trl') ?? '', words, { env })
+    await expect(missing).rejects.toMatchObject({ stderr: /No module named 'peft'/ })
+  })
 
   test('stands on the facts of slime: the fields of a sample, and losses with their gradients', async () => {
     const golden = new URL('../../golden/slime-sample.json', import.meta.url)

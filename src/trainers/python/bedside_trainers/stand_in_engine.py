@@ -10,6 +10,7 @@ import asyncio
 import itertools
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +21,10 @@ from .engines.engine import AdamParams, Datum, LossSpec, ModelSpec, Sampled, Sam
 from .token_samples import Drawn
 
 _MODEL, _REFERENCE = "stand-in", "reference"
+
+# The engine imports it late. Who asks for help learns at once that it is missing, not after minutes of imitation.
+if find_spec("peft") is None:
+    raise ModuleNotFoundError("No module named 'peft'", name="peft")
 
 
 class StandInEngine:
