@@ -14,7 +14,7 @@ import {
 import { loadKnowledge } from '../../../src/knowledge/load.js'
 import { tiers } from '../../../src/knowledge/tiers.js'
 import { caseSchema } from '../../../src/storage/case-schema.js'
-import { toThirdPerson } from '../../../src/text/third-person.js'
+import { standaloneSentences, toThirdPerson } from '../../../src/text/third-person.js'
 import { familyKnowledge, widerKnowledge } from '../../fixtures/family-knowledge.js'
 import { fc } from '../../fixtures/property.js'
 
@@ -104,14 +104,16 @@ describe('a generated case', () => {
       expect(finding?.salience).toBeGreaterThan(0)
       expect(stateOf(truth, id ?? '')).toBe('present')
       const { zh, en } = truth.chiefComplaint.text
+      const sentences = (lang: 'zh' | 'en') =>
+        standaloneSentences(finding?.say.present?.[lang] ?? [])
       if (truth.demographics.speaker === 'caregiver') {
         const pronoun = truth.demographics.sex === 'F' ? 'she' : 'he'
-        const spoken = finding?.say.present?.en.map((text) => toThirdPerson(text, 'en', pronoun))
-        expect(spoken?.some((text) => en?.endsWith(` ${text}`))).toBe(true)
+        const spoken = sentences('en').map((text) => toThirdPerson(text, 'en', pronoun))
+        expect(spoken.some((text) => en?.endsWith(` ${text}`))).toBe(true)
         expect(zh).toMatch(/^医生，我(带|陪)/)
       } else {
-        expect(finding?.say.present?.zh).toContain(zh)
-        expect(finding?.say.present?.en).toContain(en)
+        expect(sentences('zh')).toContain(zh)
+        expect(sentences('en')).toContain(en)
       }
     }
   })
