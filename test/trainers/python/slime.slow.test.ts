@@ -29,9 +29,10 @@ describeWithPython("slime's plugin", 'verl', (run) => {
   }, 300_000)
 
   test('says at once that its stand-in lacks the engine, where only a trainer is installed', async () => {
-    const words = ['-m', 'bedside_trainers.slime.stand_in', '--help']
+    const code =
+      "import runpy, sys; sys.modules['peft'] = None; sys.argv[1:] = ['--help']; runpy.run_module('bedside_trainers.slime.stand_in', run_name='__main__')"
     const env = { ...process.env, PYTHONPATH: pythonPackage() }
-    const missing = promisify(execFile)(pythonOf('trl') ?? '', words, { env })
+    const missing = promisify(execFile)(pythonOf('verl') ?? '', ['-c', code], { env })
     await expect(missing).rejects.toMatchObject({ stderr: /No module named 'peft'/ })
   })
 

@@ -151,12 +151,12 @@ const lostOnce = 20
 const grave = 3
 
 /** Words, or Chinese characters, of a question so short that nobody loses its thread. */
-const shortest = { en: 12, zh: 10 } as const
+const longestBrief = { en: 12, zh: 10 } as const
 const isBrief = (utterance: string): boolean => {
   const han = /\p{Script=Han}/u.test(utterance)
   return han
-    ? (utterance.match(/\p{Script=Han}/gu)?.length ?? 0) <= shortest.zh
-    : utterance.split(/\s+/).length <= shortest.en
+    ? (utterance.match(/\p{Script=Han}/gu)?.length ?? 0) <= longestBrief.zh
+    : utterance.split(/\s+/).length <= longestBrief.en
 }
 
 /** Whether a confused patient loses the thread: only at a new, longer question, and not for some turns after kind words. */
